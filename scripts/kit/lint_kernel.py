@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Checks on what the series adds: checkpatch, compiler warnings, sparse and kernel-doc.
+
+Files that the base has come with complaints of their own. Each tool therefore runs on the base
+too, and only a complaint that the base does not have counts.
+"""
+
+import collections
+import os
+import re
+import subprocess
+
+from . import series
+from .kernel import check_symbols, compiler_env, configure, wanted_symbols
+from .paths import BUILD, TOP
+from .run import Failure, output, run, step
+
+# No patch carries a sign-off here, and MAINTAINERS has the folders of every new file.
+CHECKPATCH_IGNORE = "MISSING_SIGN_OFF,FILE_PATH_CHANGES"
+KUNITCONFIG = "net/sunrpc/tests/.kunitconfig"
+LIMIT = 15 * 60
+PLACE = re.compile(r"^(?:\.\./)*(?:\S*/build/src/)?(\S+?):(\d+)(?::\d+)?: *(.*)$")
+
+
+def checkpatch(src, name, sha):
+    """Complaints of checkpatch --strict about one commit."""
+    mail = output(["git", "-C", src, "format-patch", "-1", "--stdout", sha], "git format-patch")
+    done = subprocess.run([src / "scripts/checkpatch.pl", "--strict", "--terse", "--show-types",
+                           "--ignore", CHECKPATCH_IGNORE, "-"], input=mail, cwd=src, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
+    lines = [line for line in done.stdout.splitlines() if re.search(r"(ERROR|WARNING|CHECK):", line)]
+    if done.returncode and not lines:
+        lines = done.stdout.splitlines()[-3:]
+    return [f"{name}: {line}" for line in lines]
+
+
+def touched(src, suffix):
+    """Files with the suffix that the series adds or edits, as they are at its end."""
+    names = output(["git", "-C", src, "diff", "--name-only", "--diff-filter=AM",
+                    series.resolve("base"), series.resolve("patched")], "git diff")
+    return [name for name in names.splitlines() if name.endswith(suffix)]
+
+
+def complaints(text, files):
+    """Multiset of (file, message) in a tool's output, without the line numbers."""
+    found = collections.Counter()
+    for line in text.splitlines():
+        match = PLACE.match(line)
+        if match and any(match[1].endswith(name) for name in files) \
+                and re.search(r"warning|error", match[3], re.I):
+            found[(match[1], match[3])] += 1
+    return found
+
+
+def kernel_doc(src, files):
+    """Output of kernel-doc in its checking mode."""
+    tool = src / "tools/docs/kernel-doc"
+    if not tool.exists():
+        tool = src / "scripts/kernel-doc"
+    done = subprocess.run([tool, "-none", "-Wall", *files], cwd=src, text=True, timeout=300,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return done.stdout
+
+
+def compile_objects(src, obj, sources, log):
+    """Compile the sources with W=1 and sparse; return what the compiler and sparse say."""
+    log.unlink(missing_ok=True)
+    targets = [name[:-2] + ".o" for name in sources]
+    run(["make", "-C", src, f"O={obj}", f"-j{os.cpu_count()}", "CC=ccache gcc", "W=1", "C=2", "-k", *targets],
+        "sparse and W=1", LIMIT, log=log, check=False, env=compiler_env())
+    text = log.read_text(errors="replace")
+    missing = [name for name in targets if not (obj / name).exists()]
+    if missing:
+        raise Failure(f"did not compile: {', '.join(missing)}; see {log}")
+    return text
+
+
+def observe(sha, sources, docs, new_symbols):
+    """All complaints about the given files at one commit."""
+    src = series.checkout(sha)
+    obj = BUILD / "obj/lint"
+    obj.mkdir(parents=True, exist_ok=True)
+    log = BUILD / "obj/lint.log"
+    configure(src, obj, "guest", log)
+    if new_symbols:
+        with open(obj / ".config", "a", encoding="ascii") as config:
+            config.writelines(f"{name}={value}\n" for name, value in new_symbols.items())
+        run(["make", "-C", src, f"O={obj}", "olddefconfig"], "olddefconfig", 300, log=log,
+            env=compiler_env())
+        check_symbols(obj / ".config", new_symbols)
+    there = [name for name in sources if (src / name).exists()]
+    for name in there:
+        (obj / (name[:-2] + ".o")).unlink(missing_ok=True)
+    found = complaints(compile_objects(src, obj, there, log), sources + docs)
+    there = [name for name in sources + docs if (src / name).exists()]
+    return found + complaints(kernel_doc(src, there), there)
+
+
+def check_series():
+    """All complaints about the series, one line each."""
+    commits = series.commits()
+    if not commits:
+        return []
+    found = []
+    src = series.checkout(series.resolve("patched"))
+    with step(f"checkpatch --strict on {len(commits)} patches"):
+        for name, sha in commits:
+            found += checkpatch(src, name, sha)
+    sources, headers = touched(src, ".c"), touched(src, ".h")
+    with step(f"sparse, W=1 and kernel-doc on {len(sources)} sources and {len(headers)} headers"):
+        before = observe(series.resolve("base"), sources, headers, {})
+        symbols = wanted_symbols([TOP / KUNITCONFIG])
+        after = observe(series.resolve("patched"), sources, headers, symbols)
+    found += [f"{where}: {what}" for where, what in (after - before).elements()]
+    return found
