@@ -104,6 +104,11 @@ static const struct rpc_procinfo reply_test_proc = {
 	.p_name		= "REPLY",
 };
 
+/* What tracepoints print */
+static const struct rpc_program reply_test_program = {
+	.name		= "gss_reply_kunit",
+};
+
 static int reply_test_send(struct rpc_rqst *rqst)
 {
 	struct reply_test *rt = container_of(rqst, struct reply_test, rqst);
@@ -141,6 +146,7 @@ static int reply_test_init(struct kunit *test)
 	RCU_INIT_POINTER(rt->cred.gc_ctx, &rt->ctx);
 
 	rt->clnt.cl_stats = &rt->stats;
+	rt->clnt.cl_program = &reply_test_program;
 
 	spin_lock_init(&rt->xprt.queue_lock);
 	spin_lock_init(&rt->xprt.transport_lock);

@@ -32,11 +32,15 @@ struct reply_case {
 	bool			settles;	/* encoder updates rq_next_page */
 	bool			checksum;	/* flavor appends a checksum */
 	size_t			truncate;	/* octets cut off again */
+	unsigned int		ahead;		/* pages replaced beyond the stream */
+	bool			own_array;	/* stream ends in other pages */
 };
 
 struct reply_test {
 	const struct reply_case	*param;
 	struct svc_rqst		*rqstp;
+	struct page		*other;		/* an array outside rq_respages */
+	bool			registered;
 	struct page		*sent[TEST_MAXPAGES + 2];
 	unsigned int		nr_sent;
 	size_t			sent_len;
@@ -83,10 +87,16 @@ static const struct svc_xprt_ops reply_test_xprt_ops = {
 	.xpo_sendto	= reply_test_sendto,
 };
 
+static struct svc_program reply_test_program;
+
 static enum svc_auth_status reply_test_accept(struct svc_rqst *rqstp)
 {
 	struct reply_test *rt = rqstp->rq_private;
 	__be32 *p;
+
+	/* Not ours: a service that runs beside the test */
+	if (rqstp->rq_server->sv_programs != &reply_test_program)
+		return SVC_DENIED;
 
 	/* Call: credential length, verifier flavor, verifier length */
 	if (!xdr_inline_decode(&rqstp->rq_arg_stream, 3 * XDR_UNIT))
@@ -141,7 +151,7 @@ static int reply_test_encode_payload(struct xdr_stream *xdr,
 	if (param->in_pages)
 		return xdr_reserve_space_vec(xdr, param->payload);
 
-	/* Small items, the way an ACL is encoded */
+	/* Small items, which walk out of the head one by one */
 	for (left = param->payload; left; left -= XDR_UNIT)
 		if (xdr_stream_encode_u32(xdr, left) < 0)
 			return -EMSGSIZE;
@@ -149,10 +159,23 @@ static int reply_test_encode_payload(struct xdr_stream *xdr,
 	return 0;
 }
 
+/* Put a page that belongs to somebody else into the Reply, as splice does */
+static void reply_test_replace_page(struct reply_test *rt)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+
+	if (!page)
+		return;
+	if (svc_rqst_replace_page(rt->rqstp, page))
+		reply_test_hold(rt, page);
+	put_page(page);
+}
+
 static int reply_test_dispatch(struct svc_rqst *rqstp)
 {
 	struct xdr_stream *xdr = &rqstp->rq_res_stream;
 	struct reply_test *rt = rqstp->rq_private;
+	unsigned int i;
 
 	if (reply_test_encode_payload(xdr, rt->param))
 		return 0;
@@ -160,6 +183,10 @@ static int reply_test_dispatch(struct svc_rqst *rqstp)
 		xdr_truncate_encode(xdr, xdr->buf->len - rt->param->truncate);
 	if (rt->param->settles)
 		rqstp->rq_next_page = xdr->page_ptr + 1;
+	for (i = 0; i < rt->param->ahead; i++)
+		reply_test_replace_page(rt);
+	if (rt->param->own_array)
+		xdr->page_ptr = &rt->other;
 	return 1;
 }
 
@@ -247,6 +274,7 @@ static int reply_test_init(struct kunit *test)
 				       GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, rqstp->rq_xprt);
 	rqstp->rq_xprt->xpt_ops = &reply_test_xprt_ops;
+	rqstp->rq_xprt->xpt_server = rqstp->rq_server;
 
 	rqstp->rq_arg.head[0].iov_base = kunit_kzalloc(test, 128, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, rqstp->rq_arg.head[0].iov_base);
@@ -263,6 +291,7 @@ static int reply_test_init(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, 0, svc_auth_register(TEST_FLAVOR,
 						   &reply_test_auth_ops));
+	rt->registered = true;
 	return 0;
 }
 
@@ -274,7 +303,8 @@ static void reply_test_exit(struct kunit *test)
 
 	if (!rt || !rt->rqstp)
 		return;
-	svc_auth_unregister(TEST_FLAVOR);
+	if (rt->registered)
+		svc_auth_unregister(TEST_FLAVOR);
 
 	rqstp = rt->rqstp;
 	for (i = 0; rqstp->rq_respages && i < TEST_MAXPAGES; i++)
@@ -364,6 +394,20 @@ static const struct reply_case reply_cases[] = {
 		.checksum	= true,
 		.truncate	= 2 * PAGE_SIZE,
 	},
+	{
+		.desc		= "pages replaced beyond a Reply that was cut short",
+		.payload	= 4 * PAGE_SIZE,
+		.in_pages	= true,
+		.settles	= true,
+		.truncate	= 4 * PAGE_SIZE,
+		.ahead		= 3,
+	},
+	{
+		.desc		= "stream ends in a page array of its own",
+		.payload	= 512,
+		.settles	= true,
+		.own_array	= true,
+	},
 };
 
 KUNIT_ARRAY_PARAM_DESC(reply, reply_cases, desc);
@@ -387,6 +431,9 @@ static void reply_test_no_page_is_reused(struct kunit *test)
 	KUNIT_EXPECT_GE(test, rt->sent_len,
 			rt->param->payload - rt->param->truncate);
 	KUNIT_EXPECT_TRUE(test, rqstp->rq_next_page <= rqstp->rq_page_end);
+	if (rt->param->own_array)
+		KUNIT_EXPECT_PTR_EQ(test, rqstp->rq_next_page,
+				    rqstp->rq_respages + 1);
 	for (i = 0; i < TEST_MAXPAGES; i++)
 		KUNIT_EXPECT_FALSE_MSG(test,
 				       reply_test_is_sent(rt, rqstp->rq_respages[i]),
