@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run git so that neither the user's settings nor the git version change what comes out."""
 
+import contextlib
 import os
+import shutil
 import subprocess
 
 from kit.run import Failure
@@ -30,6 +32,8 @@ SETTINGS = {
     "maintenance.auto": "false",
     "safe.directory": "*",
 }
+
+LITTLE = 1 << 20
 
 # Plumbing output that is the same everywhere, to be stored in patches/.
 DIFF = ("--patch", "--full-index", "--no-renames", "--no-color", "--no-ext-diff",
@@ -93,8 +97,15 @@ class Git:
         """What git prints, as bytes; Failure where it complains."""
         status, out, complaint = self.run(*args, **more)
         if status:
-            raise Failure(f"git {args[0]}: {complaint}")
+            raise Failure(f"git {args[0]}: {complaint}{self.full()}")
         return out
+
+    def full(self):
+        """A remark for messages of git, which seldom says why it could not write."""
+        with contextlib.suppress(OSError):
+            if shutil.disk_usage(self.folder).free < LITTLE:
+                return f" (the disk with {self.folder} is full)"
+        return ""
 
     def text(self, *args, **more):
         """What git prints, as text without the last newline."""

@@ -84,8 +84,8 @@ def remember(folder, tree, pack):
                 manifest[suffix] = sha256(pack.with_suffix(suffix))
             (new / "manifest.json").write_text(json.dumps(manifest) + "\n")
             new.rename(folder)
-    except OSError as err:
-        say(f"the base is not kept in the cache: {err.strerror}")
+    except (OSError, Failure) as err:
+        say(f"the base is not kept in the cache: {err}")
 
 
 def link(old, new):
@@ -93,7 +93,10 @@ def link(old, new):
     try:
         os.link(old, new)
     except OSError:
-        shutil.copyfile(old, new)
+        try:
+            shutil.copyfile(old, new)
+        except OSError as err:
+            raise Failure(f"{new}: {err.strerror}") from err
 
 
 def install(git, pack):
@@ -102,8 +105,13 @@ def install(git, pack):
     folder.mkdir(parents=True, exist_ok=True)
     for suffix in PACK_PARTS:
         target = folder / pack.with_suffix(suffix).name
-        target.unlink(missing_ok=True)
-        link(pack.with_suffix(suffix), target)
+        part = target.with_suffix(".part")
+        part.unlink(missing_ok=True)
+        try:
+            link(pack.with_suffix(suffix), part)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def commit(git, tree):

@@ -30,7 +30,7 @@ def compiler_env():
     env.update(CCACHE_DIR=str(cache("ccache")), CCACHE_BASEDIR=str(BUILD), CCACHE_NOHASHDIR="1",
                CCACHE_MAXSIZE="4G", CCACHE_DEPEND="1",
                KBUILD_BUILD_TIMESTAMP="2026-01-01", KBUILD_BUILD_USER="seqwin",
-               KBUILD_BUILD_HOST="rig", LC_ALL="C")
+               KBUILD_BUILD_HOST="rig", LC_ALL="C", LOCALVERSION="")
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "KCONFIG_CONFIG", "O", "ARCH", "CROSS_COMPILE"):
         env.pop(name, None)
     return env

@@ -12,8 +12,7 @@ from .run import Failure, run, tail
 KUNITCONFIG = "net/sunrpc/tests/.kunitconfig"
 LIMIT = 40 * 60
 # What a kernel for these suites can do without; it halves the build.
-LEAVE_OUT = ("NFSD", "IPV6", "ETHTOOL_NETLINK", "INPUT", "HID", "PCI", "WIRELESS", "NFS_V2", "NFS_V3", "NFS_V4",
-             "PTP_1588_CLOCK", "PPS", "PARTITION_ADVANCED", "MSDOS_PARTITION", "EFI_PARTITION")
+LEAVE_OUT = ("NFSD", "IPV6", "ETHTOOL_NETLINK", "NFS_V2", "NFS_V4")
 # kunit.py's own limit for booting and running, in seconds
 TEST_LIMIT = {"um": 300, "x86_64": 900}
 
@@ -23,7 +22,7 @@ def arguments(src, arch, build_dir, report, pattern):
     argv = ["tools/testing/kunit/kunit.py", "run", f"--arch={arch}", f"--build_dir={build_dir}",
             f"--kunitconfig={KUNITCONFIG}", f"--jobs={(os.cpu_count() or 1) + 1}",
             f"--timeout={TEST_LIMIT[arch]}", "--make_options=CC=ccache gcc", f"--json={report}"]
-    argv += [f"--kconfig_add=CONFIG_{name}=n" for name in LEAVE_OUT if arch == "um" or name != "PCI"]
+    argv += [f"--kconfig_add=CONFIG_{name}=n" for name in LEAVE_OUT]
     if arch == "x86_64":
         # The debug kernel's checks; its modules stay built in, kunit.py loads none.
         checks = [line for line in (RIG / "config/debug.config").read_text().splitlines()

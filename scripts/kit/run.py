@@ -105,7 +105,12 @@ def output(argv, what, limit=60, **popen):
 
 
 def main(function):
-    """Call function(argv); turn a Failure, a full disk or ^C into one line and an exit status."""
+    """Call function(argv); turn a Failure, a full disk or ^C into one line and an exit status.
+
+    SIGTERM and SIGHUP unwind the program too, so that nothing is left behind.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     try:
         status = function(sys.argv[1:])
     except Failure as err:

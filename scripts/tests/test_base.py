@@ -225,7 +225,7 @@ class Upstream(Base):
         write(self.web / "page", "<html>" * 200)
         self.fails("tree", "neither a folder, a tarball", KERNEL_URL=f"{self.url}/page")
         self.tarball.write_bytes(self.tarball.read_bytes()[:-50])
-        self.fails("tree", "gzip", KERNEL_URL=f"{self.url}/linux.tar.gz")
+        self.fails("tree", "unpacking", KERNEL_URL=f"{self.url}/linux.tar.gz")
         self.nothing_left()
 
 
