@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A condition: what two guests are made to do, as one name, e.g. krb5i-tcp-fio-v3.
+
+The grammar is <sec>-<transport>-<load>[-<shape>...].  Every shape is a row of the table
+SHAPES: a token (some take a number), what it changes, and the line that explains it.
+"""
+
+import dataclasses
+import difflib
+import fnmatch
+import re
+
+from kit.run import Failure
+from seqrig.shapes import SHAPES, find
+
+SECS = ("sys", "krb5", "krb5i", "krb5p")
+TRANSPORTS = ("tcp", "rdma")
+LOADS = {
+    "fio": "fio, 8 KiB random 70/30, direct, 4 jobs x 32 in flight",
+    "stream": "sequential write and read of large blocks, with fsync",
+    "files": "many small files: untar, stat, rm",
+    "latereply": "replies held 4.5 to 6.3 s, past the first retransmit, in 0.3 s steps",
+    "script": "a reproducer of the user's (LOAD=path)",
+}
+AES_SHA1 = "aes256-cts-hmac-sha1-96"
+
+
+@dataclasses.dataclass
+class Condition:
+    """One condition, spelled out; the engine looks at nothing but these fields."""
+
+    name: str
+    sec: str
+    transport: str
+    load: str
+    load_path: str | None = None
+    vers: str = "4.2"
+    nconnect: int = 8
+    seconds: int = 60
+    enctype: str = AES_SHA1
+    mount_opts: str = ""
+    vcpus: int = 4
+    nfsd: int = 8
+    slots: int | None = None
+    gssd_t: int | None = None
+    key_expire_timeo: int | None = None
+    netem: list = dataclasses.field(default_factory=list)
+    kill_ms: int | None = None
+    hogs: int = 0
+    mempress_mb: int = 0
+    stop: tuple | None = None
+    restart_after: int | None = None
+
+
+def _pick(word, valid, what, name):
+    """word, if it is valid; otherwise a Failure that names the bad part and the nearest."""
+    if word in valid:
+        return word
+    near = difflib.get_close_matches(word, valid, n=1, cutoff=0) or list(valid)[:1]
+    raise Failure(f"condition '{name}': no {what} '{word}', nearest is '{near[0]}'"
+                  " (make rig-list shows all)")
+
+
+def parse(name, **defaults):
+    """The Condition of a name; defaults are fields that a shape may still override."""
+    words = name.split("-")
+    words += [""] * (3 - len(words))
+    sec = _pick(words[0], SECS, "security flavour", name)
+    transport = _pick(words[1], TRANSPORTS, "transport", name)
+    load = _pick(words[2], LOADS, "load", name)
+    if load == "script" and not defaults.get("load_path"):
+        raise Failure(f"condition '{name}': the load 'script' needs LOAD=path")
+    cond = Condition(name, sec, transport, load, nconnect=_connections(transport, load))
+    for field, value in defaults.items():
+        setattr(cond, field, value)
+    _shape(cond, words[3:])
+    return cond
+
+
+def _connections(transport, load):
+    """Eight over tcp; a late reply is about one connection, and so is rdma."""
+    return 8 if transport == "tcp" and load != "latereply" else 1
+
+
+def _shape(cond, tokens):
+    """Apply each shape token; two of one kind contradict each other."""
+    seen = {}
+    if cond.load == "latereply":
+        cond.mount_opts = "timeo=50"
+    for token in tokens:
+        shape, match = find(token)
+        if not shape:
+            _pick(token, [row.example for row in SHAPES], "shape", cond.name)
+        if shape.kind in seen:
+            raise Failure(f"condition '{cond.name}': '{seen[shape.kind]}' and '{token}'"
+                          " contradict each other")
+        seen[shape.kind] = token
+        shape.change(cond, match)
+    if cond.slots and cond.vers in ("3", "4.0"):
+        raise Failure(f"condition '{cond.name}': v{cond.vers} has no session slots")
+
+
+def describe(name):
+    """One line of plain words for a name."""
+    cond = parse(name, load_path="-")
+    links = f"{cond.nconnect} connection{'s' if cond.nconnect > 1 else ''}"
+    line = f"{cond.sec} over {cond.transport}, v{cond.vers}, {links}: {LOADS[cond.load]}"
+    tokens = name.split("-")[3:]
+    notes = [shape.text(match) for shape, match in map(find, tokens) if shape.notable]
+    return "; ".join([line] + notes)
+
+
+# Shaped conditions that are worth a line of their own: each is a case seen in the field.
+CURATED = (
+    "krb5p-tcp-stream-sha2-nfsd16-delayhalf", "krb5p-tcp-stream-sha2-nfsd16-delayhalf-slots16",
+    "krb5p-tcp-stream-sha2-nfsd16-delayhalf-slots128", "krb5p-tcp-fio-delayhalf",
+    "krb5i-tcp-fio-delayhalf", "krb5i-tcp-fio-nc1", "krb5i-tcp-fio-nc16", "krb5p-tcp-fio-nc1",
+    "krb5p-tcp-fio-delay", "krb5p-tcp-fio-loss", "krb5p-tcp-fio-reorder",
+    "krb5i-tcp-fio-v3-reorder", "krb5i-tcp-fio-kill", "krb5i-tcp-fio-v3-kill",
+    "krb5p-tcp-fio-kill", "krb5p-tcp-files-vcpu2-hogs", "krb5p-rdma-files-vcpu2-hogs",
+    "krb5p-tcp-fio-vcpu2", "krb5p-rdma-fio-vcpu2", "krb5p-tcp-fio-mem", "krb5p-tcp-fio-slots64",
+    "krb5p-tcp-fio-nfsd16", "krb5-tcp-fio-t60-expire48", "krb5p-tcp-fio-t60-expire48-stopgssd",
+    "krb5-tcp-fio-t60-expire48-stopkdc", "krb5p-tcp-fio-restart", "krb5i-tcp-fio-sha2",
+    "krb5p-tcp-fio-sha2", "krb5p-rdma-fio-sha2", "krb5p-tcp-fio-camellia",
+)
+
+
+def catalogue():
+    """All listed conditions as (name, one line).  Globs match these; any name that follows
+    the grammar can be run, listed or not."""
+    names = [f"{sec}-{transport}-{load}" for load in ("fio", "stream", "files")
+             for sec in SECS for transport in TRANSPORTS]
+    names += [f"{sec}-{transport}-fio-{vers}" for vers in ("v3", "v4.0", "v4.1")
+              for sec in SECS for transport in TRANSPORTS]
+    names += [f"{sec}-tcp-latereply-v3" for sec in SECS[1:]]
+    return [(name, describe(name)) for name in (*names, *CURATED)]
+
+
+def braces(word):
+    """Expand {a,b} as a shell would: make hands the word over unexpanded."""
+    match = re.search(r"\{([^{}]*)\}", word)
+    if not match:
+        return [word]
+    return [full for part in match[1].split(",")
+            for full in braces(word[:match.start()] + part + word[match.end():])]
+
+
+def select(globs, **defaults):
+    """The conditions that some globs or names select, each once, in the order asked for."""
+    listed = [name for name, _ in catalogue()]
+    chosen = {}
+    for glob in (one for word in globs for one in braces(word)):
+        hits = [glob]
+        if any(sign in glob for sign in "*?["):
+            hits = fnmatch.filter(_with_script(listed, defaults), glob)
+            if not hits:
+                near = difflib.get_close_matches(glob, listed, n=1, cutoff=0)
+                raise Failure(f"no condition matches '{glob}', nearest is '{near[0]}'"
+                              " (make rig-list shows all)")
+        chosen.update((name, parse(name, **defaults)) for name in hits)
+    return list(chosen.values())
+
+
+def _with_script(listed, defaults):
+    """A user's load joins the names that globs match when there is one."""
+    if not defaults.get("load_path"):
+        return listed
+    return listed + [f"{sec}-{way}-script" for sec in SECS for way in TRANSPORTS]

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The engine without guests: what it refuses, and what it hands to the guests."""
+
+import collections
+import contextlib
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import seqrig  # noqa: F401
+from kit import apt
+from kit.run import Failure
+from seqrig import accel, engine, image
+from seqrig.condition import Condition
+
+Disk = collections.namedtuple("Disk", "f_bavail f_frsize")
+
+
+def refuse(progress_text):
+    """A progress function for runs that must not get far."""
+    raise AssertionError(f"unexpected progress: {progress_text}")
+
+
+class Refusals(unittest.TestCase):
+    """Bad input ends before anything is started, in one line."""
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.side = engine.Side("base", self.folder / "bundle")
+        self.cond = Condition("krb5i-tcp-fio", "krb5i", "tcp", "fio")
+
+    def fails(self, cond=None):
+        with self.assertRaises(Failure) as caught:
+            engine.execute(cond or self.cond, self.side, self.side, self.folder / "out", refuse)
+        self.assertNotIn("\n", str(caught.exception))
+        return str(caught.exception)
+
+    def test_no_kernel(self):
+        with mock.patch.object(image, "root_image", return_value="image"):
+            self.assertIn("no kernel", self.fails())
+        self.assertEqual((self.folder / "out/verdict").read_text(), "fail\n")
+        self.assertFalse((self.folder / "out/scratch").exists())
+
+    def test_full_disk(self):
+        with mock.patch.object(os, "statvfs", return_value=Disk(10, 4096)):
+            self.assertIn("full", self.fails())
+
+    def test_missing_program(self):
+        with mock.patch.object(engine, "TOOLS", {"no-such-program": "some-package"}):
+            self.assertIn("install the package some-package", self.fails())
+
+    def test_load_that_is_not_there(self):
+        cond = Condition("krb5-tcp-script", "krb5", "tcp", "script", load_path="/no/such/load")
+        self.assertIn("/no/such/load", self.fails(cond))
+
+    def test_kill_needs_tcp(self):
+        cond = Condition("krb5-rdma-fio-kill", "krb5", "rdma", "fio", kill_ms=200)
+        self.assertIn("tcp only", self.fails(cond))
+
+    def test_wrong_accelerator(self):
+        with mock.patch.dict(os.environ, RIG_ACCEL="warp"), self.assertRaises(Failure):
+            accel.options("kernel")
+
+
+class Environment(unittest.TestCase):
+    """The condition as the guests read it."""
+
+    def text(self, **fields):
+        cond = Condition("krb5i-tcp-fio", "krb5i", "tcp", "fio", **fields)
+        return engine._environment(cond, "")
+
+    def test_unset_is_empty(self):
+        self.assertIn("SLOTS=''\n", self.text())
+
+    def test_values_are_quoted(self):
+        self.assertIn("MOUNT_OPTS='a b;c'\n", self.text(mount_opts="a b;c"))
+
+    def test_rules_of_one_direction_join(self):
+        text = self.text(netem=[{"direction": "c2s", "half": False, "spec": "delay 5ms"},
+                                {"direction": "c2s", "half": False, "spec": "loss 1%"},
+                                {"direction": "s2c", "half": True, "spec": "delay 9ms"}])
+        self.assertIn("NETEM_C2S='delay 5ms loss 1%'\n", text)
+        self.assertIn("NETEM_S2C_HALF='delay 9ms'\n", text)
+        self.assertIn("NETEM_S2C=''\n", text)
+
+    def test_late_replies_use_one_connection(self):
+        cond = engine._adapt(Condition("krb5-tcp-latereply", "krb5", "tcp", "latereply"))
+        self.assertEqual((cond.nconnect, cond.mount_opts), (1, "timeo=50"))
+
+
+class Sources(unittest.TestCase):
+    """The mirror is found in both formats of apt's configuration."""
+
+    def mirror(self, name, text):
+        with contextlib.ExitStack() as stack:
+            root = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            stack.enter_context(mock.patch.dict(os.environ, MIRROR=""))
+            stack.enter_context(mock.patch.object(apt, "KEYRINGS", [__file__]))
+            (root / "sources.list.d").mkdir()
+            (root / name).write_text(text)
+            return apt.mirror(root)
+
+    def test_deb822(self):
+        text = ("# a comment\nTypes: deb\nURIs: http://mirror.example/debian/\n"
+                "Suites: bookworm bookworm-updates\nComponents: main\n"
+                f"Signed-By: {__file__}\n")
+        self.assertEqual(self.mirror("sources.list.d/debian.sources", text),
+                         ("http://mirror.example/debian", __file__))
+
+    def test_one_line(self):
+        text = ("deb-src http://wrong.example/debian trixie main\n"
+                "deb http://other.example/apt stuff-trixie main\n"
+                f"deb [arch=amd64 signed-by={__file__}] http://mirror.example/d trixie main # x\n")
+        self.assertEqual(self.mirror("sources.list", text), ("http://mirror.example/d", __file__))
+
+    def test_disabled_entry(self):
+        text = ("Enabled: no\nTypes: deb\nURIs: http://mirror.example/d\nSuites: trixie\n"
+                "Components: main\n")
+        with self.assertRaises(Failure):
+            self.mirror("sources.list.d/a.sources", text)
+
+    def test_key_inside_the_entry(self):
+        text = ("Types: deb\nURIs: http://mirror.example/d\nSuites: trixie\nComponents: main\n"
+                "Signed-By:\n -----BEGIN PGP PUBLIC KEY BLOCK-----\n .\n abc\n")
+        self.assertEqual(self.mirror("sources.list.d/a.sources", text)[1], __file__)
+
+
+if __name__ == "__main__":
+    unittest.main()
