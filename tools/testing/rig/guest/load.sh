@@ -16,12 +16,12 @@ running() { [ $(($(now_us) - START)) -lt $((RUNTIME * 1000000)) ]; }
 
 # try KIND COMMAND: run one operation; log its latency, count its failure.
 try() {
-	local kind=$1 begin end
+	local kind=$1 complaint=/tmp/load.$BASHPID.err begin end
 	shift
 	begin=$(now_us)
-	if ! "$@" 2>"/tmp/load.$BASHPID.err"; then
+	if ! "$@" 2>"$complaint"; then
 		ERRORS=$((ERRORS + 1))
-		echo "$kind failed: $(head -n 1 "/tmp/load.$BASHPID.err")"
+		echo "$kind failed: $(head -n 1 "$complaint")"
 	fi
 	end=$(now_us)
 	OPERATIONS=$((OPERATIONS + 1))

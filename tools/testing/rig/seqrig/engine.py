@@ -169,8 +169,15 @@ class Run:
         client.wait(preparing)
         client.call("attach", limit)
         mounted = time.monotonic() - self.begin
+        if "jiffies" in self._clock():
+            self.say("  the guest kernel found no clock but jiffies: delays and latencies "
+                     "are coarse (is CONFIG_ACPI missing?)")
         self.say(f"  {self.cond.name}: mounted {mounted:.0f} s after power-on, "
                  f"load of {self.cond.seconds} s")
+
+    def _clock(self):
+        """The clock source of the client."""
+        return (self.raw / "clock").read_text(errors="replace").strip()
 
     # -- the measurement ----------------------------------------------------------------
 
@@ -300,7 +307,7 @@ class Run:
                "warnings": len(reports), "crypto": counters.crypto(self.raw),
                "proto": proto, "rdma": counters.rdma(self.raw),
                "accel": accel.options(self.sides["server"].kernel())[1].split(",")[0],
-               "artifacts": str(self.out), "latency": "latency.csv"}
+               "clock": self._clock(), "artifacts": str(self.out), "latency": "latency.csv"}
         row["cause"] = self._cause(row, reports)
         row["verdict"] = "fail" if row["cause"] else "pass"
         (self.out / "verdict").write_text(row["verdict"] + "\n")
