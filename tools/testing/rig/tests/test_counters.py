@@ -9,9 +9,8 @@ from types import SimpleNamespace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import seqrig  # noqa: F401
-from kit.run import Failure
 from seqrig import counters, loads
+from kit.run import Failure
 
 MOUNTSTATS = """\
 device server.test:/ mounted on /mnt/nfs with fstype nfs4 statvers=1.1

@@ -12,10 +12,9 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import seqrig  # noqa: F401
+from seqrig import accel, engine, image
 from kit import apt
 from kit.run import Failure
-from seqrig import accel, engine, image
 from seqrig.condition import Condition
 
 Disk = collections.namedtuple("Disk", "f_bavail f_frsize")

@@ -15,9 +15,8 @@ from unittest import mock
 RIG = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(RIG))
 
-import seqrig  # noqa: F401
-from kit.run import Failure
 from seqrig import condition, engine
+from kit.run import Failure
 
 BUNDLE = os.environ.get("RIG_BUNDLE")
 
