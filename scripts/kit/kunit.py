@@ -13,6 +13,9 @@ KUNITCONFIG = "net/sunrpc/tests/.kunitconfig"
 LIMIT = 40 * 60
 # What a kernel for these suites can do without; it halves the build.
 LEAVE_OUT = ("NFSD", "IPV6", "ETHTOOL_NETLINK", "NFS_V2", "NFS_V4")
+# What the suites of the whole series need of the base. Every commit is built with it, so that the
+# objects of one serve the next.
+COMMON = ("NFS_V3", "NFS_V3_ACL", "CRYPTO", "RPCSEC_GSS_KRB5")
 # kunit.py's own limit for booting and running, in seconds
 TEST_LIMIT = {"um": 300, "x86_64": 900}
 
@@ -23,6 +26,7 @@ def arguments(src, arch, build_dir, report, pattern):
             f"--kunitconfig={KUNITCONFIG}", f"--jobs={(os.cpu_count() or 1) + 1}",
             f"--timeout={TEST_LIMIT[arch]}", "--make_options=CC=ccache gcc", f"--json={report}"]
     argv += [f"--kconfig_add=CONFIG_{name}=n" for name in LEAVE_OUT]
+    argv += [f"--kconfig_add=CONFIG_{name}=y" for name in COMMON]
     if arch == "x86_64":
         # The debug kernel's checks; its modules stay built in, kunit.py loads none.
         checks = [line for line in (RIG / "config/debug.config").read_text().splitlines()
