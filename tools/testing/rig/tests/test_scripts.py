@@ -81,7 +81,7 @@ class Job(Script):
     def test_run_writes_table_and_page(self):
         status, out, err = self.call("run", COND="krb5i-*-fio")
         self.assertEqual(0, status, err)
-        self.assertIn("\nkrb5i-rdma-fio  (15 s)\n", out)
+        self.assertIn("\nkrb5i-rdma-fio  (10 s)\n", out)
         self.assertTrue(out.endswith("2 passed, 0 failed\n"))
         page = self.root / "results/latest/report.html"
         self.assertTrue(page.is_file())
