@@ -5,7 +5,6 @@ A bundle is kept in the cache by the content it was made from: the tree of the c
 config fragments and the compiler. Only one build runs at a time.
 """
 
-import fcntl
 import hashlib
 import os
 import re
@@ -14,8 +13,9 @@ import tempfile
 from pathlib import Path
 
 from . import series
+from .lock import locked
 from .paths import BUILD, RIG, cache
-from .run import Failure, output, run, say, step
+from .run import Failure, output, run, step
 
 LAYERS = {
     "guest": ("guest.config",),
@@ -126,12 +126,7 @@ def bundle(side, layer="guest"):
     target = store / f"{layer}-{bundle_key(sha, layer)}"
     if target.is_dir():
         return target
-    with open(store / "lock", "w", encoding="ascii") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("another kernel build is under way, waiting for it (its own limits apply)")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(store / "lock", BUILD_LIMIT):
         if not target.is_dir():
             with step(f"building the {layer} kernel of {side} ({sha[:12]})"):
                 build(sha, layer, target)

@@ -12,13 +12,13 @@ import subprocess
 
 from . import series
 from .kernel import check_symbols, compiler_env, configure, wanted_symbols
+from .kunit import KUNITCONFIG
 from .paths import BUILD, TOP
 from .run import Failure, output, run, step
 
 # No patch carries a sign-off here, MAINTAINERS has the folders of every new file, and the base
 # comes without the history in which a commit id could be looked up.
 CHECKPATCH_IGNORE = "MISSING_SIGN_OFF,FILE_PATH_CHANGES,UNKNOWN_COMMIT_ID"
-KUNITCONFIG = "net/sunrpc/tests/.kunitconfig"
 LIMIT = 15 * 60
 SPARSE = f"CHECK=sparse -include {TOP / 'scripts/sparse.h'}"
 PLANTED = "\nstatic __be32 lint_control(void);\nstatic __be32 lint_control(void)\n{\n\treturn 5;\n}\n"

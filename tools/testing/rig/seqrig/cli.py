@@ -77,8 +77,7 @@ def command(verb, env=os.environ):
 def sides(names, layer):
     """{name: Side} with a kernel bundle each; all are built before the first guest boots."""
     from kit import kernel  # pylint: disable=import-outside-toplevel
-    from seqrig.engine import Side, exit_on_signals  # pylint: disable=import-outside-toplevel
-    exit_on_signals()
+    from seqrig.engine import Side  # pylint: disable=import-outside-toplevel
     with step("kernels for " + ", ".join(names)):
         return {name: Side(name, kernel.bundle(name, layer)) for name in names}
 

@@ -12,9 +12,7 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import socket
-import sys
 import time
 from pathlib import Path
 
@@ -56,12 +54,6 @@ class Side:
     def slow(self):
         """Does the kernel carry heavy debugging?"""
         return "CONFIG_KASAN=y" in self.part("config")
-
-
-def exit_on_signals():
-    """Let SIGTERM and SIGHUP unwind the program, so that everything is cleaned up."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
 
 
 def _environment(cond, sabotage):

@@ -7,7 +7,6 @@ share of each run, so that an edit of a script needs no new image.
 """
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import shutil
@@ -15,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from kit import apt
+from kit.lock import locked
 from kit.paths import RIG, cache
 from kit.run import Failure, output, run, step
 
@@ -103,8 +103,7 @@ def root_image():
     image = folder / f"{SUITE}-{key()}.ext4"
     if image.exists():
         return image
-    with open(folder / "lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(folder / "lock"):
         if not image.exists():
             _tidy(folder, image)
             with step("guest image (about a minute)"):
