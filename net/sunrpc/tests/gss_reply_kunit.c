@@ -4,21 +4,20 @@
  * the Call that it answers (RFC 2203 Section 5.3.3)
  *
  * The tests enter through the credential operations that the RPC client
- * uses. The mechanism below them is a toy: its MIC is a checksum of the
- * message, its encryption an exclusive or. It counts the MICs that it is
+ * uses. The mechanism below them is a toy. It counts the MICs that it is
  * asked to verify, and gives up when it is asked without end.
  */
 
 #include <kunit/test.h>
+#include <linux/cred.h>
 #include <linux/sunrpc/auth_gss.h>
 #include <linux/sunrpc/clnt.h>
-#include <linux/sunrpc/gss_err.h>
 #include <linux/sunrpc/xprt.h>
 
 #include "../auth_gss/auth_gss_internal.h"
+#include "toy_mech.h"
 
 #define TEST_RESULT	0x600dcafe
-#define TEST_CRYPT	0x5a
 #define TEST_WINDOW	128
 /* More numbers than a request remembers */
 #define TEST_ENDLESS	(4 * RPC_GSS_SEQNO_ARRAY_SIZE)
@@ -26,7 +25,10 @@
 struct reply_test {
 	struct gss_cl_ctx	ctx;
 	struct gss_ctx		gss_ctx;
+	struct toy_ctx		toy;
 	struct gss_cred		cred;
+	struct gss_cl_ctx	new_ctx;
+	struct gss_cred		new_cred;
 	struct rpc_auth		auth;
 	struct rpc_stat		stats;
 	struct rpc_clnt		clnt;
@@ -36,59 +38,8 @@ struct reply_test {
 	struct xdr_stream	xdr;
 	__be32			buffer[64];
 	u32			result;
-	unsigned int		verified;	/* MICs checked */
 	int			send_status;
 	u32			send_octets;
-};
-
-/* The toy mechanism */
-
-static __be32 toy_checksum(struct xdr_buf *message)
-{
-	u32 sum = 2166136261u;
-	unsigned int i;
-	u8 octet;
-
-	for (i = 0; i < message->len; i++) {
-		if (read_bytes_from_xdr_buf(message, i, &octet, 1))
-			return xdr_zero;
-		sum = (sum ^ octet) * 16777619u;
-	}
-	return cpu_to_be32(sum);
-}
-
-static u32 toy_verify_mic(struct gss_ctx *ctx, struct xdr_buf *message,
-			  struct xdr_netobj *mic)
-{
-	struct reply_test *rt = ctx->internal_ctx_id;
-	__be32 expected = toy_checksum(message);
-
-	if (++rt->verified > TEST_ENDLESS)
-		return GSS_S_FAILURE;
-	if (mic->len != sizeof(expected) ||
-	    memcmp(mic->data, &expected, sizeof(expected)))
-		return GSS_S_BAD_SIG;
-	return GSS_S_COMPLETE;
-}
-
-static u32 toy_unwrap(struct gss_ctx *ctx, int offset, int len,
-		      struct xdr_buf *buf)
-{
-	u8 *p = buf->head[0].iov_base;
-
-	for (; offset < len; offset++)
-		p[offset] ^= TEST_CRYPT;
-	return GSS_S_COMPLETE;
-}
-
-static const struct gss_api_ops toy_ops = {
-	.gss_verify_mic	= toy_verify_mic,
-	.gss_unwrap	= toy_unwrap,
-};
-
-static struct gss_api_mech toy_mech = {
-	.gm_name	= "toy",
-	.gm_ops		= &toy_ops,
 };
 
 /* A Call whose results are one word */
@@ -121,6 +72,50 @@ static const struct rpc_xprt_ops reply_test_xprt_ops = {
 	.send_request	= reply_test_send,
 };
 
+/* A context that is up, and a credential that never goes */
+
+static void reply_test_init_cred(struct reply_test *rt, struct gss_cred *cred,
+				 struct gss_cl_ctx *ctx)
+{
+	struct auth_cred acred = { .cred = current_cred() };
+
+	refcount_set(&ctx->count, 1);
+	ctx->gc_gss_ctx = &rt->gss_ctx;
+	ctx->gc_win = TEST_WINDOW;
+	ctx->gc_seq = 1;
+	ctx->gc_expiry = jiffies + 3600 * HZ;
+	spin_lock_init(&ctx->gc_seq_lock);
+
+	rpcauth_init_cred(&cred->gc_base, &acred, &rt->auth, &gss_credops);
+	refcount_set(&cred->gc_base.cr_count, 2);
+	__set_bit(RPCAUTH_CRED_UPTODATE, &cred->gc_base.cr_flags);
+	cred->gc_service = RPC_GSS_SVC_INTEGRITY;
+	RCU_INIT_POINTER(cred->gc_ctx, ctx);
+}
+
+/* An authenticator whose next lookup makes rt->new_cred */
+
+static int reply_test_hash_cred(struct auth_cred *acred, unsigned int hashbits)
+{
+	return 0;
+}
+
+static struct rpc_cred *reply_test_create_cred(struct rpc_auth *auth,
+					       struct auth_cred *acred,
+					       int flags, gfp_t gfp)
+{
+	struct reply_test *rt = container_of(auth, struct reply_test, auth);
+
+	reply_test_init_cred(rt, &rt->new_cred, &rt->new_ctx);
+	return &rt->new_cred.gc_base;
+}
+
+static const struct rpc_authops reply_test_authops = {
+	.au_name	= "gss_reply_kunit",
+	.hash_cred	= reply_test_hash_cred,
+	.crcreate	= reply_test_create_cred,
+};
+
 static int reply_test_init(struct kunit *test)
 {
 	struct reply_test *rt;
@@ -130,20 +125,12 @@ static int reply_test_init(struct kunit *test)
 	test->priv = rt;
 
 	rt->gss_ctx.mech_type = &toy_mech;
-	rt->gss_ctx.internal_ctx_id = rt;
+	rt->gss_ctx.internal_ctx_id = &rt->toy;
+	rt->toy.limit = TEST_ENDLESS;
 
-	refcount_set(&rt->ctx.count, 1);
-	rt->ctx.gc_proc = RPC_GSS_PROC_DATA;
-	rt->ctx.gc_gss_ctx = &rt->gss_ctx;
-	rt->ctx.gc_win = TEST_WINDOW;
-	rt->ctx.gc_seq = 1;
-	spin_lock_init(&rt->ctx.gc_seq_lock);
-
-	rt->cred.gc_base.cr_auth = &rt->auth;
-	rt->cred.gc_base.cr_ops = &gss_credops;
-	__set_bit(RPCAUTH_CRED_UPTODATE, &rt->cred.gc_base.cr_flags);
-	rt->cred.gc_service = RPC_GSS_SVC_INTEGRITY;
-	RCU_INIT_POINTER(rt->cred.gc_ctx, &rt->ctx);
+	rt->auth.au_ops = &reply_test_authops;
+	KUNIT_ASSERT_EQ(test, 0, rpcauth_init_credcache(&rt->auth));
+	reply_test_init_cred(rt, &rt->cred, &rt->ctx);
 
 	rt->clnt.cl_stats = &rt->stats;
 	rt->clnt.cl_program = &reply_test_program;
@@ -169,8 +156,12 @@ static void reply_test_exit(struct kunit *test)
 {
 	struct reply_test *rt = test->priv;
 
-	if (rt)
-		rpc_destroy_wait_queue(&rt->xprt.sending);
+	if (!rt)
+		return;
+	rpc_destroy_wait_queue(&rt->xprt.sending);
+	rpcauth_destroy_credcache(&rt->auth);
+	put_cred(rt->cred.gc_base.cr_cred);
+	put_cred(rt->new_cred.gc_base.cr_cred);
 }
 
 /*
@@ -200,18 +191,6 @@ static void reply_test_transmit_all(struct reply_test *rt, const u32 *seqnos,
 		reply_test_transmit(rt, seqnos[i]);
 }
 
-static __be32 toy_mic(__be32 *begin, __be32 *end)
-{
-	struct kvec iov = {
-		.iov_base	= begin,
-		.iov_len	= (u8 *)end - (u8 *)begin,
-	};
-	struct xdr_buf buf;
-
-	xdr_buf_from_iov(&iov, &buf);
-	return toy_checksum(&buf);
-}
-
 static __be32 *reply_test_build_integ(__be32 *p, u32 seqno)
 {
 	__be32 *databody;
@@ -228,16 +207,13 @@ static __be32 *reply_test_build_integ(__be32 *p, u32 seqno)
 static __be32 *reply_test_build_priv(__be32 *p, u32 seqno)
 {
 	/* Longer than the shortest token of Kerberos, which unwrap insists on */
-	unsigned int words = 8, i;
-	u8 *octets;
+	unsigned int words = 8;
 
 	*p++ = cpu_to_be32(words * XDR_UNIT);
-	octets = (u8 *)p;
-	memset(octets, 0, words * XDR_UNIT);
+	memset(p, 0, words * XDR_UNIT);
 	p[0] = cpu_to_be32(seqno);
 	p[1] = cpu_to_be32(TEST_RESULT);
-	for (i = 0; i < words * XDR_UNIT; i++)
-		octets[i] ^= TEST_CRYPT;
+	toy_crypt(p, p + words);
 	return p + words;
 }
 
@@ -269,7 +245,7 @@ static void reply_test_build(struct reply_test *rt, u32 verf_seqno,
 	buf->len = buf->buflen;
 	xdr_init_decode(&rt->xdr, buf, rt->buffer, &rt->rqst);
 	rt->result = 0;
-	rt->verified = 0;
+	rt->toy.verified = 0;
 }
 
 static int reply_test_validate(struct reply_test *rt)
@@ -376,7 +352,7 @@ static void reply_with_a_bad_verifier(struct kunit *test)
 		rt->buffer[2] ^= cpu_to_be32(1);
 
 		KUNIT_EXPECT_EQ(test, -EACCES, reply_test_validate(rt));
-		KUNIT_EXPECT_EQ(test, i + 1, rt->verified);
+		KUNIT_EXPECT_EQ(test, i + 1, rt->toy.verified);
 	}
 }
 
@@ -432,6 +408,33 @@ static void reply_after_a_partial_transmission(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, reply_test_unwrap(rt));
 }
 
+/* With another credential, the numbers of the old context mean nothing */
+static void reply_after_a_new_context(struct kunit *test)
+{
+	const struct service_case *param = test->param_value;
+	static const u32 seqnos[] = { 10, 11 };
+	struct reply_test *rt = test->priv;
+
+	rt->cred.gc_service = param->service;
+	reply_test_transmit_all(rt, seqnos, ARRAY_SIZE(seqnos));
+
+	clear_bit(RPCAUTH_CRED_UPTODATE, &rt->cred.gc_base.cr_flags);
+	KUNIT_ASSERT_EQ(test, 0, gss_credops.crrefresh(&rt->task));
+	KUNIT_ASSERT_PTR_EQ(test, &rt->new_cred.gc_base, rt->rqst.rq_cred);
+	rt->new_cred.gc_service = param->service;
+	rt->new_ctx.gc_seq = 6;
+	reply_test_transmit(rt, 5);
+
+	reply_test_build(rt, 10, 10);
+	KUNIT_EXPECT_EQ(test, -EACCES, reply_test_validate(rt));
+	KUNIT_EXPECT_EQ(test, 1, rt->toy.verified);
+
+	reply_test_build(rt, 5, 5);
+	KUNIT_EXPECT_EQ(test, 0, reply_test_validate(rt));
+	KUNIT_EXPECT_EQ(test, 0, reply_test_unwrap(rt));
+	KUNIT_EXPECT_EQ(test, TEST_RESULT, rt->result);
+}
+
 static struct kunit_case reply_test_cases[] = {
 	KUNIT_CASE_PARAM(reply_to_each_transmission, service_gen_params),
 	KUNIT_CASE_PARAM(reply_to_a_forgotten_transmission, service_gen_params),
@@ -440,6 +443,7 @@ static struct kunit_case reply_test_cases[] = {
 	KUNIT_CASE(reply_with_a_bad_verifier),
 	KUNIT_CASE_PARAM(reply_after_unsent_encodings, unsent_gen_params),
 	KUNIT_CASE(reply_after_a_partial_transmission),
+	KUNIT_CASE_PARAM(reply_after_a_new_context, service_gen_params),
 	{}
 };
 

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which patches of the series stand alone: a stable team may take any subset of them."""
+
+import tempfile
+from pathlib import Path
+
+from kit.git import DIFF
+from kit.series import TREE, Git, git
+
+TESTS = ("/tests/", "/selftests/", "_kunit")
+
+
+class Stack:
+    """An index of its own that holds the base, on which patches are tried."""
+
+    def __init__(self, start, scratch):
+        self.start = start
+        self.git = Git(TREE, GIT_INDEX_FILE=Path(scratch) / "index")
+
+    def takes(self, patches):
+        """Whether the base takes these patches, in this order."""
+        self.git.raw("read-tree", self.start)
+        return all(self.git.holds("apply", "--cached", "-", data=patch) for patch in patches)
+
+
+def fixes(pairs):
+    """The (name, patch) of those that are not tests."""
+    for name, commit in pairs:
+        paths = git().lines("diff-tree", "-r", "--no-commit-id", "--name-only", commit)
+        if not any(mark in path for path in paths for mark in TESTS):
+            yield name, git().raw("diff-tree", "-r", "--no-commit-id", *DIFF, commit)
+
+
+def sort_out(start, pairs):
+    """(alone, needs): the names that stand alone, and name -> the earlier patch that it goes on top of.
+
+    Those that stand alone must also apply together from the last to the first: each patch then
+    neither needs one before it nor one after it. One that does not fit in goes to needs, with None.
+    """
+    found = list(fixes(pairs))
+    alone, needs = [], {}
+    with tempfile.TemporaryDirectory(prefix=".alone-") as scratch:
+        stack = Stack(start, scratch)
+        for number, (name, patch) in enumerate(found):
+            if stack.takes([patch]):
+                alone.append((name, patch))
+            else:
+                needs[name] = next((other for other, below in reversed(found[:number])
+                                    if stack.takes([below, patch])), None)
+        taken = []
+        for name, patch in reversed(alone):
+            if stack.takes([*taken, patch]):
+                taken.append(patch)
+            else:
+                needs[name] = None
+    return [name for name, _ in alone if name not in needs], needs
