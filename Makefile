@@ -6,9 +6,9 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 # Given on make's command line, these reach the scripts through the environment.
 export LINUX SIGNOFF FORCE CLIENT SERVER COND LOAD REPEAT CONTROL DURATION ENCTYPE LAYER MATRIX
-export SIDE KUNIT KUNIT_ARCH CONTROLS GOOD BAD TEST
+export SIDE KUNIT KUNIT_ARCH CONTROLS GOOD BAD TEST QUICK
 
-.PHONY: help run check matrix tree refresh series kunit rig rig-list bisect bisectable lint report deps clean
+.PHONY: help run check matrix tree refresh series kunit rig rig-list bisect bisectable alone lint report deps clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,9 +52,13 @@ bisect: ## first bad commit of the series: COND=, KUNIT= or TEST='command', with
 	@scripts/deps build rig
 	@scripts/bisect
 
-bisectable: ## build every commit of the series, and run its KUnit suites
+bisectable: ## build every commit of the series, and run its KUnit suites (QUICK=1 as make check does)
 	@scripts/deps build
 	@scripts/bisectable
+
+alone: ## build on the base each fix that stands alone, and all of them together
+	@scripts/deps build
+	@scripts/alone
 
 lint: ## checkpatch --strict, sparse, W=1, kernel-doc on the series; shellcheck, pyflakes on the tools
 	@scripts/deps build lint

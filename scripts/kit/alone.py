@@ -4,9 +4,11 @@
 import tempfile
 from pathlib import Path
 
-from kit.git import DIFF
+from kit.git import DIFF, identity
+from kit.run import Failure
 from kit.series import TREE, Git, git
 
+WHO = ("gss-seqwin", "alone@gss-seqwin.invalid", "1767225600 +0000")
 TESTS = ("/tests/", "/selftests/", "_kunit")
 
 
@@ -21,6 +23,14 @@ class Stack:
         """Whether the base takes these patches, in this order."""
         self.git.raw("read-tree", self.start)
         return all(self.git.holds("apply", "--cached", "-", data=patch) for patch in patches)
+
+    def commit(self, patches):
+        """A commit of the base with these patches."""
+        if not self.takes(patches):
+            raise Failure("patches that stand alone do not apply together")
+        tree = self.git.text("write-tree")
+        who = {**identity("AUTHOR", *WHO), **identity("COMMITTER", *WHO)}
+        return self.git.text("commit-tree", tree, "-p", self.start, "-m", "stands alone", env=who)
 
 
 def fixes(pairs):

@@ -85,6 +85,19 @@ def configure(src, obj, layer, log):
             shutil.copyfile(new, old)
 
 
+# Every folder whose objects depend on a header that the series edits.
+FOLDERS = ("net/sunrpc/", "fs/nfs/", "fs/nfs_common/", "fs/nfsd/", "fs/lockd/")
+
+
+def compile_folders(src, folders=FOLDERS):
+    """Compile these folders with the guest's configuration."""
+    obj, log = BUILD / "obj/commits", BUILD / "obj/commits.log"
+    obj.mkdir(parents=True, exist_ok=True)
+    log.unlink(missing_ok=True)
+    configure(src, obj, "guest", log)
+    make(src, obj, *folders, what="compiling", log=log)
+
+
 def bundle_key(sha, layer):
     """What a bundle is made from."""
     tree = output(["git", "-C", series.repo(), "rev-parse", f"{sha}^{{tree}}"], "git rev-parse").strip()

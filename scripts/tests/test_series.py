@@ -311,6 +311,20 @@ class Mails(ToyCase):
                          self.toy.git("rev-parse", "series^{tree}"))
         self.assertNotIn("Signed-off-by", "".join(path.read_text() for path in files))
 
+    def test_which_stand_alone(self):
+        self.passes("tree")
+        text = TEXT.replace("line 5\n", "line five\n")
+        self.toy.commit("sunrpc: first", {"net/sunrpc/xprt.c": text}, 1)
+        text = text.replace("line 6\n", "line six\n")
+        self.toy.commit("sunrpc: on top of it", {"net/sunrpc/xprt.c": text}, 2)
+        text = text.replace("line 30\n", "line thirty\n")
+        self.toy.commit("sunrpc: elsewhere", {"net/sunrpc/xprt.c": text}, 3)
+        self.toy.commit("sunrpc: test", {NEW: TEXT}, 4)
+        self.passes("refresh")
+        out = [line for line in self.passes("series").splitlines() if "alone" in line or "on top" in line]
+        self.assertEqual(out, ["stands alone: sunrpc-first.patch", "stands alone: sunrpc-elsewhere.patch",
+                               "goes on top of sunrpc-first.patch: sunrpc-on-top-of-it.patch"])
+
     def test_signoff(self):
         self.three_patches()
         self.passes("series", SIGNOFF="Eva Mail <eva@mail.invalid>")
