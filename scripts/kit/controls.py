@@ -38,22 +38,70 @@ def put_back(src, how, what):
         raise Failure(f"cannot {how} {what}: {done.stderr.strip().splitlines()[0]}")
 
 
-def check(name, arch="um"):
-    """Run one control; return what is wrong with it, or None."""
-    how, what, expected = table()[name]
+def failures(names, arch):
+    """(cases that fail with these controls' faults in place, number of cases)."""
+    rows = table()
     src = series.checkout(series.resolve("patched"))
-    put_back(src, how, what)
     try:
-        with step(f"control {name}: {how} {what}"):
+        for name in names:
+            put_back(src, *rows[name][:2])
+        with step(f"control {', '.join(names)}"):
             cases = kunit.run_suites(src, arch)
     finally:
         series.checkout(series.resolve("patched"))
-    failed = sorted(case for case, status in cases.items() if status not in ("PASS", "SKIP"))
+    return sorted(case for case, status in cases.items() if status not in ("PASS", "SKIP")), len(cases)
+
+
+def batches(rows):
+    """The names of rows in groups of which no two expect failures in one suite: they share a build."""
+    groups = []
+    for name, (_, _, expected) in rows.items():
+        suites = {case.partition(".")[0] for case in expected}
+        for members, taken in groups:
+            if not taken & suites:
+                members.append(name)
+                taken |= suites
+                break
+        else:
+            groups.append(([name], suites))
+    return [members for members, _ in groups]
+
+
+def verdict(expected, failed):
+    """What is wrong with a control, or None."""
     if failed == expected:
-        say(f"  {len(failed)} of {len(cases)} cases fail, as they must")
         return None
     passed = [case for case in expected if case not in failed]
     surplus = [case for case in failed if case not in expected]
     return "; ".join(filter(None, (
         passed and f"passed with the fault in place: {', '.join(passed)}",
         surplus and f"failed beside the point: {', '.join(surplus)}")))
+
+
+def check(name, arch="um"):
+    """Run one control; return what is wrong with it, or None."""
+    failed, number = failures([name], arch)
+    wrong = verdict(table()[name][2], failed)
+    if not wrong:
+        say(f"  {len(failed)} of {number} cases fail, as they must")
+    return wrong
+
+
+def check_batch(names, arch="um"):
+    """Run controls of different suites in one go; yield (name, what is wrong or None).
+
+    When all together do not fail exactly what they expect, each runs by itself to say which.
+    """
+    rows = table()
+    if len(names) > 1:
+        try:
+            failed, number = failures(names, arch)
+        except Failure as err:
+            say(f"  not together: {str(err).splitlines()[0]}")
+        else:
+            if failed == sorted(case for name in names for case in rows[name][2]):
+                say(f"  {len(failed)} of {number} cases fail, as they must")
+                yield from ((name, None) for name in names)
+                return
+    for name in names:
+        yield name, check(name, arch)
