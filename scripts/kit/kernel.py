@@ -22,6 +22,7 @@ LAYERS = {
     "debug": ("guest.config", "debug.config"),
 }
 BUILD_LIMIT = 45 * 60
+NO_KERNEL = ("Documentation/", "MAINTAINERS", "tools/testing/selftests/")
 
 
 def compiler_env():
@@ -98,6 +99,22 @@ def compile_folders(src, folders=FOLDERS):
     make(src, obj, *folders, what="compiling", log=log)
 
 
+def same_kernel(sha):
+    """The oldest commit from which the same kernel is built.
+
+    A commit that touches nothing else than documents and tests in user space needs no
+    kernel of its own.
+    """
+    start, git = series.base_commit(), series.git()
+    while sha != start:
+        parent = git.commit(f"{sha}^")
+        names = git.lines("diff", "--name-only", "--no-renames", parent, sha) if parent else [""]
+        if not all(name.startswith(NO_KERNEL) for name in names):
+            break
+        sha = parent
+    return sha
+
+
 def bundle_key(sha, layer):
     """What a bundle is made from."""
     tree = output(["git", "-C", series.repo(), "rev-parse", f"{sha}^{{tree}}"], "git rev-parse").strip()
@@ -134,7 +151,7 @@ def build(sha, layer, target):
 
 def bundle(side, layer="guest"):
     """The folder with bzImage, config, release, commit and, for debug, modules/ of a side."""
-    sha = series.resolve(side)
+    sha = same_kernel(series.resolve(side))
     store = cache("kernel")
     target = store / f"{layer}-{bundle_key(sha, layer)}"
     if target.is_dir():

@@ -9,8 +9,10 @@ import collections
 import os
 import re
 import subprocess
+import tempfile
+from pathlib import Path
 
-from . import series
+from . import selftests, series
 from .kernel import check_symbols, compiler_env, configure, wanted_symbols
 from .kunit import KUNITCONFIG
 from .paths import BUILD, TOP
@@ -22,6 +24,8 @@ CHECKPATCH_IGNORE = "MISSING_SIGN_OFF,FILE_PATH_CHANGES,UNKNOWN_COMMIT_ID"
 LIMIT = 15 * 60
 SPARSE = f"CHECK=sparse -include {TOP / 'scripts/sparse.h'}"
 PLANTED = "\nstatic __be32 lint_control(void);\nstatic __be32 lint_control(void)\n{\n\treturn 5;\n}\n"
+PLANTED_USER = "\nstatic int lint_control(int nothing)\n{\n\treturn 5;\n}\n"
+USER_FLAGS = "USERCFLAGS=-Wall -Wextra -Wshadow -Wwrite-strings"
 PLACE = re.compile(r"^(?:\.\./)*(?:\S*/build/src/)?(\S+?):(\d+)(?::\d+)?: *(.*)$")
 
 
@@ -55,6 +59,11 @@ def complaints(text, files):
     return found
 
 
+def like_compiler(text):
+    """Lines 'Warning: file:line what' of kernel-doc as a compiler would print them."""
+    return re.sub(r"(?m)^(Warning|Error): (\S+:\d+):? +", lambda found: f"{found[2]}: {found[1].lower()}: ", text)
+
+
 def kernel_doc(src, files):
     """Output of kernel-doc in its checking mode."""
     tool = src / "tools/docs/kernel-doc"
@@ -62,7 +71,7 @@ def kernel_doc(src, files):
         tool = src / "scripts/kernel-doc"
     done = subprocess.run([tool, "-none", "-Wall", *files], cwd=src, text=True, timeout=300,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    return done.stdout
+    return like_compiler(done.stdout)
 
 
 def compile_objects(src, obj, sources, log):
@@ -118,6 +127,35 @@ def control(sources):
             or not any(where == name and "unused" in what for where, what in seen)]
 
 
+def compile_selftests(sha, plant=""):
+    """(suite's sources, what the compiler says), with a fault appended to each where asked for."""
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = Path(scratch)
+        suite = selftests.export(sha, scratch)
+        sources = sorted(suite.glob("*.c"))
+        for path in sources if plant else []:
+            path.write_text(path.read_text(encoding="utf-8") + plant, encoding="utf-8")
+        log = scratch / "log"
+        status = selftests.build(suite, scratch / "made", USER_FLAGS, log=log)
+        said = [line for line in log.read_text(errors="replace").splitlines()
+                if re.match(r"\S+?:\d+:(\d+:)? (warning|error|fatal error):", line)]
+        if status and not said:
+            said = ["the selftests do not link"]
+        return [path.name for path in sources], said
+
+
+def check_selftests():
+    """Complaints of the compiler about the programs for user space, and what it overlooks."""
+    sha = series.resolve("patched")
+    with step("compiler warnings of the selftests"):
+        found = [f"{selftests.SUITE}/{line}" for line in dict.fromkeys(compile_selftests(sha)[1])]
+        sources, said = compile_selftests(sha, PLANTED_USER)
+    overlooked = [name for name in sources
+                  if not all(any(line.startswith(name) and what in line for line in said)
+                             for what in ("lint_control", "unused parameter"))]
+    return found + [f"{selftests.SUITE}/{name}: a planted fault was overlooked" for name in overlooked]
+
+
 def check_series():
     """All complaints about the series, one line each."""
     commits = series.commits()
@@ -129,7 +167,13 @@ def check_series():
         for name, sha in commits:
             found += checkpatch(src, name, sha)
     sources, headers = touched(src, ".c"), touched(src, ".h")
-    with step(f"sparse, W=1 and kernel-doc on {len(sources)} sources and {len(headers)} headers"):
+    # Programs for user space have comments like the kernel's, but another compiler command.
+    programs = [name for name in sources if name.startswith("tools/")]
+    sources = [name for name in sources if name not in programs]
+    headers += programs
+    if programs:
+        found += check_selftests()
+    with step(f"sparse, W=1 and kernel-doc on {len(sources)} sources and {len(headers)} others"):
         before = observe(series.resolve("base"), sources, headers, {})
         symbols = wanted_symbols([TOP / KUNITCONFIG])
         after = observe(series.resolve("patched"), sources, headers, symbols)

@@ -291,6 +291,61 @@ class Guards(ToyCase):
         self.assertEqual(self.toy.snapshot(), before)
 
 
+class Selftests(ToyCase):
+    """Programs for user space in the series: no kernel of their own, built from what is there."""
+
+    SUITE = "tools/testing/selftests/sunrpc"
+
+    def ask(self, expression):
+        """What an expression over the scripts' modules says: (status, last line)."""
+        code = f"from kit import kernel, selftests, series\nprint({expression})"
+        done = subprocess.run([sys.executable, "-c", code], cwd=self.toy.top / "scripts", text=True,
+                              env=self.toy.env, capture_output=True, timeout=120, check=False)
+        return done.returncode, (done.stdout or done.stderr).strip().splitlines()[-1]
+
+    def with_suite(self, **more):
+        """Three patches, and one that adds a suite with one program."""
+        self.three_patches()
+        write(self.toy.tree / "tools/testing/selftests/lib.mk", "ignored by the Makefile below\n")
+        self.toy.commit("selftests/sunrpc: add one", {
+            f"{self.SUITE}/Makefile": "all:\n\tcc $(USERLDFLAGS) -o $(OUTPUT)/one one.c\n",
+            f"{self.SUITE}/one.c": "int main(void) { return 0; }\n",
+            "tools/testing/selftests/kselftest.h": "", "tools/testing/selftests/kselftest_harness.h": "",
+            "MAINTAINERS": TEXT.replace("line 9\n", "line nine\n"), **more}, 4)
+        self.passes("refresh")
+
+    def test_no_kernel_of_their_own(self):
+        self.with_suite()
+        ids = self.ids()
+        self.assertEqual((0, ids[2]), self.ask("kernel.same_kernel(series.resolve('patched'))"))
+        self.assertEqual((0, ids[1]), self.ask(f"kernel.same_kernel('{ids[1]}')"))
+
+    def test_a_source_beside_them_makes_a_kernel(self):
+        self.with_suite(**{"net/sunrpc/xprt.c": TEXT})
+        self.assertEqual((0, self.ids()[3]), self.ask("kernel.same_kernel(series.resolve('patched'))"))
+
+    def test_built_once(self):
+        self.with_suite()
+        status, folder = self.ask("selftests.binaries()")
+        self.assertEqual(0, status, folder)
+        self.assertTrue((Path(folder) / "one").is_file())
+        (Path(folder) / "one").write_text("kept")
+        self.assertEqual((0, folder), self.ask("selftests.binaries()"))
+        self.assertEqual("kept", (Path(folder) / "one").read_text())
+
+    def test_that_do_not_compile(self):
+        self.with_suite(**{f"{self.SUITE}/one.c": "int main(void) { return nothing; }\n"})
+        status, line = self.ask("selftests.binaries()")
+        self.assertEqual(1, status)
+        self.assertIn("the selftests do not compile: one.c:1:", line)
+
+    def test_a_series_without_any(self):
+        self.three_patches()
+        status, line = self.ask("selftests.binaries()")
+        self.assertEqual(1, status)
+        self.assertIn(f"has no {self.SUITE}", line)
+
+
 class Mails(ToyCase):
     """make series."""
 
