@@ -5,7 +5,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DEFAULT_GOAL := help
 
 # Given on make's command line, these reach the scripts through the environment.
-export LINUX SIGNOFF FORCE CLIENT SERVER COND LOAD REPEAT CONTROL DURATION ENCTYPE LAYER MATRIX
+export LINUX SIGNOFF FORCE CLIENT SERVER COND LOAD REPEAT CONTROL DURATION SEED ENCTYPE LAYER MATRIX
 export SIDE KUNIT KUNIT_ARCH CONTROLS GOOD BAD TEST QUICK
 
 .PHONY: help run check matrix tree refresh series kunit rig rig-list bisect bisectable alone lint report deps clean

@@ -13,7 +13,7 @@ from seqrig.ktap import Ktap
 SIX = "krb5*-{tcp,rdma}-fio"
 LAYERS = ("guest", "debug")
 KNOBS = ("CLIENT", "SERVER", "COND", "DURATION", "SECONDS", "REPEAT", "LOAD", "ENCTYPE", "LAYER",
-         "CONTROL")
+         "CONTROL", "SEED")
 
 
 @dataclasses.dataclass
@@ -29,12 +29,15 @@ class Options:
     enctype: str = ""
     layer: str = "guest"
     control: str = ""
+    seed: int | None = None
 
     def conditions(self):
         """The conditions that the knobs select."""
         defaults = {"seconds": self.seconds}
         if self.enctype:
             defaults["enctype"] = self.enctype
+        if self.seed:
+            defaults["seed"] = self.seed
         if not self.load:
             return condition.select(self.globs, **defaults)
         path = Path(self.load).resolve()
@@ -63,6 +66,7 @@ def options(env=os.environ, **defaults):
     chosen.globs = tuple(env.get("COND", "").split()) or chosen.globs
     chosen.seconds = count(env, "DURATION", count(env, "SECONDS", chosen.seconds))
     chosen.repeat = count(env, "REPEAT", chosen.repeat)
+    chosen.seed = count(env, "SEED", chosen.seed)
     if chosen.layer not in LAYERS:
         raise Failure(f"LAYER={chosen.layer}: wanted one of {', '.join(LAYERS)}")
     return chosen

@@ -20,7 +20,16 @@ LOADS = {
     "stream": "sequential write and read of large blocks, with fsync",
     "files": "many small files: untar, stat, rm",
     "latereply": "replies held 4.5 to 6.3 s, past the first retransmit, in 0.3 s steps",
+    "drc": "mkdir, rename, link, exclusive create and the like, each result compared with a model",
+    "storm": "small reads, writes, renames and syncs of many processes, every byte compared",
+    "outage": "buffered writes while the server is away and the ticket expires and is renewed",
     "script": "a reproducer of the user's (LOAD=path)",
+}
+# What a load needs of the mount and of the tickets unless a shape says otherwise. The outage
+# begins when the ticket is 5 s old at most, and ends after it has expired.
+LOAD_FIELDS = {
+    "latereply": {"mount_opts": "timeo=50"},
+    "outage": {"mount_opts": "wsize=65536", "ticket_s": 40, "outage_s": 45, "key_expire_timeo": 1},
 }
 AES_SHA1 = "aes256-cts-hmac-sha1-96"
 
@@ -50,6 +59,9 @@ class Condition:
     mempress_mb: int = 0
     stop: tuple | None = None
     restart_after: int | None = None
+    ticket_s: int | None = None
+    outage_s: int | None = None
+    seed: int | None = None
 
 
 def _pick(word, valid, what, name):
@@ -85,8 +97,8 @@ def _connections(transport, load):
 def _shape(cond, tokens):
     """Apply each shape token; two of one kind contradict each other."""
     seen = {}
-    if cond.load == "latereply":
-        cond.mount_opts = "timeo=50"
+    for field, value in LOAD_FIELDS.get(cond.load, {}).items():
+        setattr(cond, field, value)
     for token in tokens:
         shape, match = find(token)
         if not shape:
@@ -98,6 +110,8 @@ def _shape(cond, tokens):
         shape.change(cond, match)
     if cond.slots and cond.vers in ("3", "4.0"):
         raise Failure(f"condition '{cond.name}': v{cond.vers} has no session slots")
+    if cond.outage_s and cond.netem:
+        raise Failure(f"condition '{cond.name}': an outage and shaped packets exclude each other")
 
 
 def describe(name):
@@ -122,6 +136,10 @@ CURATED = (
     "krb5p-tcp-fio-nfsd16", "krb5-tcp-fio-t60-expire48", "krb5p-tcp-fio-t60-expire48-stopgssd",
     "krb5-tcp-fio-t60-expire48-stopkdc", "krb5p-tcp-fio-restart", "krb5i-tcp-fio-sha2",
     "krb5p-tcp-fio-sha2", "krb5p-rdma-fio-sha2", "krb5p-tcp-fio-camellia",
+    "krb5i-tcp-drc-v3-kill", "krb5p-tcp-drc-v3-kill", "krb5i-tcp-drc-kill", "krb5p-tcp-drc-kill",
+    "krb5i-tcp-storm-v3-kill", "krb5p-tcp-storm-v3-kill", "krb5i-tcp-storm-kill",
+    "krb5p-tcp-storm-kill", "krb5p-rdma-storm", "krb5-tcp-outage-v3", "krb5p-tcp-outage-v3",
+    "krb5-tcp-outage", "krb5p-tcp-outage", "krb5-tcp-outage-life600", "krb5p-tcp-fio-outage20",
 )
 
 

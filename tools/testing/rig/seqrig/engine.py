@@ -16,6 +16,7 @@ import socket
 import time
 from pathlib import Path
 
+from kit import selftests
 from kit.paths import RIG
 from kit.run import Failure, say
 from seqrig import accel, counters, image, loads
@@ -68,8 +69,9 @@ def _environment(cond, sabotage):
         "NCONNECT": cond.nconnect, "RUNTIME": cond.seconds, "ENCTYPE": cond.enctype,
         "MOUNT_OPTS": cond.mount_opts, "NFSD": cond.nfsd, "VCPUS": cond.vcpus,
         "SLOTS": cond.slots, "GSSD_T": cond.gssd_t, "KEY_EXPIRE": cond.key_expire_timeo,
-        "KILL_S": cond.kill_ms and cond.kill_ms / 1000, "HOGS": cond.hogs,
+        "KILL_MS": cond.kill_ms, "KILL_S": cond.kill_ms and cond.kill_ms / 1000, "HOGS": cond.hogs,
         "MEMPRESS": cond.mempress_mb, "RESTART_AFTER": cond.restart_after,
+        "TICKET": cond.ticket_s, "OUTAGE": cond.outage_s, "SEED": cond.seed,
         "STOP_DAEMON": daemon, "STOP_AFTER": after, "STOP_FOR": duration,
         "SABOTAGE": sabotage,
         **{f"NETEM_{way}": rules.get(f"NETEM_{way}", "")
@@ -85,8 +87,10 @@ def _adapt(cond):
     if cond.load == "latereply" and "timeo=" not in cond.mount_opts:
         options = ",".join(filter(None, [cond.mount_opts, "timeo=50"]))
         cond = dataclasses.replace(cond, mount_opts=options)
-    if cond.kill_ms and cond.transport != "tcp":
+    if (cond.kill_ms or cond.outage_s) and cond.transport != "tcp":
         raise Failure(f"condition '{cond.name}': connections can be killed on tcp only")
+    if cond.ticket_s and cond.load != "outage":
+        raise Failure(f"condition '{cond.name}': only the load 'outage' has a user with a ticket")
     return cond
 
 
@@ -122,6 +126,8 @@ class Run:
                 shutil.copy(self.cond.load_path, self.share / "user-load")
             except (OSError, TypeError) as err:
                 raise Failure(f"the load {self.cond.load_path} cannot be read: {err}") from err
+        if self.cond.load in loads.SELFTESTS:
+            shutil.copytree(selftests.binaries(), self.share / "selftests")
 
     def _boot(self):
         """Start both guests on one link and wait until their agents answer."""
@@ -201,7 +207,7 @@ class Run:
             guest.kill()
         for end in self.wire:
             end.close()
-        for path in (self.share / "guest", self.scratch):
+        for path in (self.share / "guest", self.share / "selftests", self.scratch):
             shutil.rmtree(path, ignore_errors=True)
         for name in ("client.keytab", "user-load"):
             with contextlib.suppress(OSError):

@@ -10,6 +10,7 @@ from kit.run import Failure
 # (timeo=50, 5 s) to past it.
 HOLDS = ("4.5", "4.8", "5.1", "5.4", "5.7", "6.0", "6.3")
 STALL = 150          # seconds a load may need past its own time
+SELFTESTS = ("drc", "storm")    # loads that are programs of tools/testing/selftests/sunrpc
 POINTS = 5000        # of the latency curve
 RESULTS = ("errors", "iops_read", "iops_write", "mbps", "p50_us", "p99_us", "p9999_us")
 
@@ -34,7 +35,7 @@ def run(cond, client, server):
     if cond.load == "latereply":
         _late_replies(cond, client, server)
     else:
-        client.call(f"load-{cond.load}", cond.seconds + STALL)
+        client.call(f"load-{cond.load}", cond.seconds + (cond.outage_s or 0) + STALL)
 
 
 def _number(value, digits=1):

@@ -43,6 +43,10 @@ MATRIX = (
           ("sys-{tcp,rdma}-{fio,stream,files}",), control="base/base", repeat=2),
     Entry("loads", "streams and small files under every flavour",
           ("krb5*-{tcp,rdma}-{stream,files}",)),
+    Entry("replay", "no operation runs twice and no byte is lost while connections are killed",
+          ("krb5{i,p}-tcp-{drc,storm}{-v3,}-kill",), control="none"),
+    Entry("outage", "no WRITE is lost when the context expires while the server is away",
+          ("krb5{,i,p}-tcp-outage{-v3,}",)),
     Entry("shapes", "the shaped conditions, each a case from the field", condition.CURATED),
     Entry("all-flavours", "every flavour, transport, version and pairing",
           tuple(f"{sec}-{way}-fio{vers}" for sec in condition.SECS

@@ -29,6 +29,8 @@ class Names(Case):
                 ("slots64", "slots", 64), ("t60", "gssd_t", 60),
                 ("expire48", "key_expire_timeo", 48), ("stopgssd", "stop", ("rpc.gssd", 5, 40)),
                 ("stopkdc9", "stop", ("krb5kdc", 5, 9)), ("restart", "restart_after", 5),
+                ("kill200", "kill_ms", 200), ("outage", "outage_s", 20),
+                ("outage90", "outage_s", 90), ("life600", "ticket_s", 600),
                 ("sha2", "enctype", "aes256-cts-hmac-sha384-192"),
                 ("camellia", "enctype", "camellia256-cts-cmac")]
         for token, field, wanted in rows:
@@ -53,6 +55,21 @@ class Names(Case):
         cond = condition.parse("krb5p-tcp-fio-sha2", seconds=7, enctype="x")
         self.assertEqual((7, "aes256-cts-hmac-sha384-192"), (cond.seconds, cond.enctype))
 
+    def test_selftests_take_shapes_like_any_load(self):
+        cond = condition.parse("krb5i-tcp-drc-v3-kill200", seed=7)
+        self.assertEqual(("drc", "3", 8, 200, 7),
+                         (cond.load, cond.vers, cond.nconnect, cond.kill_ms, cond.seed))
+        self.assertEqual(("storm", 1), (condition.parse("krb5p-rdma-storm").load,
+                                        condition.parse("krb5p-rdma-storm").nconnect))
+
+    def test_an_outage_outlasts_the_ticket_unless_shaped(self):
+        cond = condition.parse("krb5-tcp-outage-v3")
+        self.assertGreater(cond.outage_s, cond.ticket_s)
+        self.assertLess(cond.key_expire_timeo, cond.ticket_s)
+        cond = condition.parse("krb5-tcp-outage-life600-outage30-expire5")
+        self.assertEqual((600, 30, 5), (cond.ticket_s, cond.outage_s, cond.key_expire_timeo))
+        self.assertIsNone(condition.parse("krb5-tcp-fio").outage_s)
+
     def test_unknown_parts_name_the_nearest_in_one_line(self):
         rows = [("krb5x-tcp-fio", "krb5x", "krb5"), ("krb5-tpc-fio", "tpc", "tcp"),
                 ("krb5-tcp-foi", "foi", "fio"), ("krb5-tcp-fio-dely", "dely", "delay"),
@@ -69,7 +86,8 @@ class Names(Case):
 
     def test_contradictions(self):
         for name in ("krb5-tcp-fio-v3-v4.1", "krb5-tcp-fio-sha2-camellia",
-                     "krb5-tcp-fio-v3-slots16", "krb5-tcp-fio-nc2-nc4"):
+                     "krb5-tcp-fio-v3-slots16", "krb5-tcp-fio-nc2-nc4",
+                     "krb5-tcp-fio-outage-delay", "krb5-tcp-outage-loss"):
             with self.subTest(name), self.assertRaises(Failure):
                 condition.parse(name)
 

@@ -6,6 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -159,6 +160,23 @@ class Drivers(unittest.TestCase):
         raw = folder(self, {"client.before/rdma": "sent_pkts 5\nretry 0\n",
                             "client.after/rdma": "sent_pkts 9\nretry 0\n"})
         self.assertEqual(counters.rdma(raw), {"client.sent_pkts": 4})
+
+
+class Limits(unittest.TestCase):
+    """How long a load may take."""
+
+    def limit(self, **fields):
+        client = mock.Mock()
+        cond = SimpleNamespace(**{"load": "drc", "seconds": 30, "outage_s": None, **fields})
+        loads.run(cond, client, None)
+        client.call.assert_called_once_with(f"load-{cond.load}", mock.ANY)
+        return client.call.call_args.args[1]
+
+    def test_its_own_time_and_more(self):
+        self.assertEqual(30 + loads.STALL, self.limit())
+
+    def test_an_outage_comes_on_top(self):
+        self.assertEqual(30 + 45 + loads.STALL, self.limit(load="outage", outage_s=45))
 
 
 class Latency(unittest.TestCase):

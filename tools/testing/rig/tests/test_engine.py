@@ -13,7 +13,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from seqrig import accel, engine, image
-from kit import apt
+from kit import apt, selftests
 from kit.run import Failure
 from seqrig.condition import Condition
 
@@ -61,6 +61,33 @@ class Refusals(unittest.TestCase):
         cond = Condition("krb5-rdma-fio-kill", "krb5", "rdma", "fio", kill_ms=200)
         self.assertIn("tcp only", self.fails(cond))
 
+    def test_an_outage_needs_tcp(self):
+        cond = Condition("krb5-rdma-outage", "krb5", "rdma", "outage", outage_s=45)
+        self.assertIn("tcp only", self.fails(cond))
+
+    def test_a_ticket_needs_its_user(self):
+        cond = Condition("krb5-tcp-fio-life9", "krb5", "tcp", "fio", ticket_s=9)
+        self.assertIn("only the load 'outage'", self.fails(cond))
+
+    def test_selftests_that_do_not_compile(self):
+        cond = Condition("krb5-tcp-drc", "krb5", "tcp", "drc")
+        broken = Failure("the selftests do not compile: workers.c:1:1: error: no")
+        with mock.patch.object(selftests, "binaries", side_effect=broken):
+            self.assertIn("do not compile", self.fails(cond))
+
+    def test_selftests_travel_to_the_guest_and_are_no_artifact(self):
+        programs = self.folder / "programs"
+        programs.mkdir()
+        (programs / "drc_after_drop").write_text("ELF")
+        cond = Condition("krb5-tcp-drc", "krb5", "tcp", "drc")
+        share = self.folder / "out/share/selftests/drc_after_drop"
+        seen = []
+        with mock.patch.object(selftests, "binaries", return_value=programs), \
+                mock.patch.object(image, "root_image", side_effect=lambda: seen.append(share.exists())):
+            self.assertIn("no kernel", self.fails(cond))
+        self.assertEqual([True], seen)
+        self.assertFalse(share.exists())
+
     def test_wrong_accelerator(self):
         with mock.patch.dict(os.environ, RIG_ACCEL="warp"), self.assertRaises(Failure):
             accel.options("kernel")
@@ -75,6 +102,12 @@ class Environment(unittest.TestCase):
 
     def test_unset_is_empty(self):
         self.assertIn("SLOTS=''\n", self.text())
+
+    def test_outage_ticket_and_seed(self):
+        text = self.text(outage_s=45, ticket_s=40, seed=7, kill_ms=200)
+        for line in ("OUTAGE=45\n", "TICKET=40\n", "SEED=7\n", "KILL_MS=200\n", "KILL_S=0.2\n"):
+            self.assertIn(line, text)
+        self.assertIn("OUTAGE=''\n", self.text())
 
     def test_values_are_quoted(self):
         self.assertIn("MOUNT_OPTS='a b;c'\n", self.text(mount_opts="a b;c"))
