@@ -16,7 +16,7 @@
 #define FAKE_XPRT_IDENT		0x66616b65
 
 /* A Call that takes longer than this, in jiffies, never ends */
-#define FAKE_CALL_LIMIT		(20 * HZ)
+#define FAKE_CALL_LIMIT		(8 * HZ)
 
 #define FAKE_PROGRAM		0x20667365
 #define FAKE_VERSION		1
@@ -246,9 +246,12 @@ EXPORT_SYMBOL_GPL(fake_server_start);
  */
 void fake_server_stop(struct fake_server *server)
 {
-	if (server->clnt)
-		rpc_shutdown_client(server->clnt);
+	if (!server->clnt)
+		return;
+	rpc_shutdown_client(server->clnt);
 	server->clnt = NULL;
+	/* A task drops its credential after its client has forgotten it */
+	fake_server_flush();
 }
 EXPORT_SYMBOL_GPL(fake_server_stop);
 
@@ -349,6 +352,8 @@ int fake_server_call(struct fake_server *server, struct rpc_cred *cred,
 		wait_for_completion(&done);
 	}
 	rpc_put_task(task);
+	/* so that a put of @cred that follows is the last one */
+	fake_server_flush();
 	return status;
 }
 EXPORT_SYMBOL_GPL(fake_server_call);

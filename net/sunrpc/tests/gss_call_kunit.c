@@ -316,6 +316,23 @@ static void stale_credential_goes_silently(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, gt->calls);
 }
 
+/* Nothing can be sent on an expired context, and nothing need wait for it */
+static void expired_context_goes_silently(struct kunit *test)
+{
+	struct gss_call_test *gt = test->priv;
+	struct rpc_cred *cred;
+
+	cred = test_cred(test, RPC_GSS_SVC_NONE);
+	gss_cred_set_ctx(cred, gt->ctx);
+	gt->ctx->gc_gss_ctx->internal_ctx_id = &gt->toy;
+	gt->toy.expired = true;
+
+	put_rpccred(cred);
+	fake_server_flush();
+	KUNIT_EXPECT_EQ(test, 0, gt->calls);
+	KUNIT_EXPECT_TRUE(test, list_empty(&gt->server.clnt->cl_tasks));
+}
+
 struct memory_case {
 	const char		*desc;
 	enum rpc_gss_svc	service;
@@ -365,6 +382,7 @@ static struct kunit_case gss_call_test_cases[] = {
 	KUNIT_CASE_PARAM(context_goes_with_its_last_credential,
 			 service_gen_params),
 	KUNIT_CASE(stale_credential_goes_silently),
+	KUNIT_CASE(expired_context_goes_silently),
 	KUNIT_CASE_PARAM(call_outlasts_a_lack_of_memory, memory_gen_params),
 	{}
 };

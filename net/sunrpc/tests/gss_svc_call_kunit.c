@@ -912,7 +912,7 @@ static const struct failure_case memory_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(memory, memory_cases, desc);
 
-/* Send a Call, the next or again the last, during which the mechanism fails */
+/* Send the next Call, during which the mechanism fails */
 static bool call_test_fail(struct call_test *ct,
 			   const struct failure_case *param, u32 status)
 {

@@ -553,8 +553,8 @@ static void services_of_a_principal_ask_at_once(struct kunit *test)
 	upcall_user_start(ut, 0, TEST_NONE, NULL);
 	upcall_user_start(ut, 1, TEST_INTEGRITY, NULL);
 
-	KUNIT_EXPECT_TRUE(test, gssd_read(test, &upcall[0], TEST_LIMIT));
-	KUNIT_EXPECT_TRUE(test, gssd_read(test, &upcall[1], TEST_LIMIT));
+	KUNIT_ASSERT_TRUE(test, gssd_read(test, &upcall[0], TEST_LIMIT));
+	KUNIT_ASSERT_TRUE(test, gssd_read(test, &upcall[1], TEST_LIMIT));
 	gssd_answer(test, &upcall[1], 0);
 	gssd_answer(test, &upcall[0], 0);
 

@@ -181,12 +181,6 @@ static int call_test_init(struct kunit *test)
 
 	ct->server.send = test_send;
 	ct->server.prepare = test_prepare;
-	/* The first retransmission comes soon, the last before the limit */
-	ct->server.timeout = (struct rpc_timeout) {
-		.to_initval	= HZ,
-		.to_maxval	= HZ,
-		.to_retries	= 15,
-	};
 	KUNIT_ASSERT_EQ(test, 0, fake_server_start(&ct->server));
 	rpcauth_init_cred(&ct->cred, &acred, ct->server.clnt->cl_auth,
 			  &test_credops);
@@ -314,6 +308,14 @@ static void request_leaves_the_queue_unsent(struct kunit *test)
 	ct->revoke_at = param->revoke_at;
 	ct->unprepared = param->unprepared;
 	ct->late_cookie = param->late_cookie;
+	/* The first retransmission comes soon, no other before the limit */
+	if (param->retries)
+		ct->server.clnt->cl_timeout_default = (struct rpc_timeout) {
+			.to_initval	= HZ,
+			.to_increment	= 100 * HZ,
+			.to_maxval	= 600 * HZ,
+			.to_retries	= 5,
+		};
 
 	status = fake_server_call(&ct->server, &ct->cred, 0, &result,
 				  param->flags);

@@ -26,13 +26,25 @@ static __be32 toy_checksum(struct xdr_buf *message)
 	return cpu_to_be32(sum);
 }
 
+static bool toy_is_unavailable(struct gss_ctx *ctx)
+{
+	struct toy_ctx *toy = ctx->internal_ctx_id;
+
+	return toy && ++toy->used == toy->unavailable;
+}
+
 static u32 toy_get_mic(struct gss_ctx *ctx, struct xdr_buf *message,
 		       struct xdr_netobj *mic)
 {
+	struct toy_ctx *toy = ctx->internal_ctx_id;
 	__be32 sum = toy_checksum(message);
 
+	if (toy_is_unavailable(ctx))
+		return GSS_S_UNAVAILABLE;
 	mic->len = sizeof(sum);
 	memcpy(mic->data, &sum, sizeof(sum));
+	if (toy && toy->expired)
+		return GSS_S_CONTEXT_EXPIRED;
 	return GSS_S_COMPLETE;
 }
 
@@ -42,7 +54,9 @@ static u32 toy_verify_mic(struct gss_ctx *ctx, struct xdr_buf *message,
 	__be32 expected = toy_checksum(message);
 	struct toy_ctx *toy = ctx->internal_ctx_id;
 
-	if (toy && ++toy->verified > toy->limit)
+	if (toy_is_unavailable(ctx))
+		return GSS_S_UNAVAILABLE;
+	if (toy && toy->limit && ++toy->verified > toy->limit)
 		return GSS_S_FAILURE;
 	if (mic->len != sizeof(expected) ||
 	    memcmp(mic->data, &expected, sizeof(expected)))
@@ -55,6 +69,8 @@ static u32 toy_wrap(struct gss_ctx *ctx, int offset, struct xdr_buf *buf,
 {
 	u8 *p = buf->head[0].iov_base;
 
+	if (toy_is_unavailable(ctx))
+		return GSS_S_UNAVAILABLE;
 	for (; offset < buf->len; offset++)
 		p[offset] ^= TOY_KEY;
 	return GSS_S_COMPLETE;
@@ -65,6 +81,8 @@ static u32 toy_unwrap(struct gss_ctx *ctx, int offset, int len,
 {
 	u8 *p = buf->head[0].iov_base;
 
+	if (toy_is_unavailable(ctx))
+		return GSS_S_UNAVAILABLE;
 	for (; offset < len; offset++)
 		p[offset] ^= TOY_KEY;
 	return GSS_S_COMPLETE;

@@ -15,6 +15,9 @@
 struct toy_ctx {
 	unsigned int	verified;	/* MICs checked */
 	unsigned int	limit;		/* how many to check before failing */
+	bool		expired;	/* no MIC without saying so */
+	unsigned int	used;		/* operations of any kind */
+	unsigned int	unavailable;	/* which of them finds no memory */
 };
 
 extern struct gss_api_mech toy_mech;
