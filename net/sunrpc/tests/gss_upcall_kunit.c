@@ -669,7 +669,7 @@ static void upcalls_time_out_together(struct kunit *test)
 
 	/* The time is up */
 	pipe = RPC_I(file_inode(ut->gssd))->pipe;
-	mod_delayed_work(system_unbound_wq, &pipe->queue_timeout, 0);
+	mod_delayed_work(system_dfl_wq, &pipe->queue_timeout, 0);
 
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, upcall_user_wait(test, 0));
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, upcall_user_wait(test, 1));
