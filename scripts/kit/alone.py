@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which patches of the series stand alone: a stable team may take any subset of them."""
+"""Which patches of the series stand alone: a stable team may take any subset of them.
 
+What the text of a patch cannot show stands in patches/series: '# needs other.patch' above its name.
+"""
+
+import re
 import tempfile
 from pathlib import Path
 
 from kit.git import DIFF, identity
 from kit.run import Failure
-from kit.series import TREE, Git, git
+from kit.series import TREE, Git, git, read_series
 
 WHO = ("gss-seqwin", "alone@gss-seqwin.invalid", "1767225600 +0000")
 TESTS = ("/tests/", "/selftests/", "_kunit")
@@ -33,6 +37,17 @@ class Stack:
         return self.git.text("commit-tree", tree, "-p", self.start, "-m", "stands alone", env=who)
 
 
+def declared():
+    """Name -> the patch that patches/series says it needs."""
+    entries = read_series()
+    told = {entry.name: found[1] for entry in entries for line in entry.comments
+            if (found := re.fullmatch(r"# needs (\S+\.patch)", line.strip()))}
+    lost = set(told.values()) - {entry.name for entry in entries}
+    if lost:
+        raise Failure(f"patches/series says that something needs {min(lost)}, which it does not name")
+    return told
+
+
 def fixes(pairs):
     """The (name, patch) of those that are not tests."""
     for name, commit in pairs:
@@ -48,11 +63,13 @@ def sort_out(start, pairs):
     neither needs one before it nor one after it. One that does not fit in goes to needs, with None.
     """
     found = list(fixes(pairs))
-    alone, needs = [], {}
+    alone, needs, told = [], {}, declared()
     with tempfile.TemporaryDirectory(prefix=".alone-") as scratch:
         stack = Stack(start, scratch)
         for number, (name, patch) in enumerate(found):
-            if stack.takes([patch]):
+            if name in told:
+                needs[name] = told[name]
+            elif stack.takes([patch]):
                 alone.append((name, patch))
             else:
                 needs[name] = next((other for other, below in reversed(found[:number])

@@ -379,6 +379,13 @@ class Mails(ToyCase):
         out = [line for line in self.passes("series").splitlines() if "alone" in line or "on top" in line]
         self.assertEqual(out, ["stands alone: sunrpc-first.patch", "stands alone: sunrpc-elsewhere.patch",
                                "goes on top of sunrpc-first.patch: sunrpc-on-top-of-it.patch"])
+        listed = self.toy.top / "patches/series"
+        listed.write_text(listed.read_text().replace("sunrpc-elsewhere", "# needs sunrpc-first.patch\nsunrpc-elsewhere"))
+        self.assertIn("goes on top of sunrpc-first.patch: sunrpc-elsewhere.patch", self.passes("series"))
+        self.passes("refresh")
+        self.assertIn("# needs sunrpc-first.patch\nsunrpc-elsewhere.patch", listed.read_text())
+        listed.write_text(listed.read_text().replace("needs sunrpc-first", "needs sunrpc-lost"))
+        self.fails("series", "sunrpc-lost.patch", "does not name")
 
     def test_signoff(self):
         self.three_patches()
