@@ -48,11 +48,20 @@ def declared():
     return told
 
 
+def touched(commit):
+    """The files that a commit changes."""
+    return git().lines("diff-tree", "-r", "--no-commit-id", "--name-only", commit)
+
+
+def brings_tests(paths):
+    """Whether one of these files belongs to a test."""
+    return any(mark in path for path in paths for mark in TESTS)
+
+
 def fixes(pairs):
     """The (name, patch) of those that are not tests."""
     for name, commit in pairs:
-        paths = git().lines("diff-tree", "-r", "--no-commit-id", "--name-only", commit)
-        if not any(mark in path for path in paths for mark in TESTS):
+        if not brings_tests(touched(commit)):
             yield name, git().raw("diff-tree", "-r", "--no-commit-id", *DIFF, commit)
 
 
