@@ -45,6 +45,8 @@ MATRIX = (
           ("krb5*-{tcp,rdma}-{stream,files}",)),
     Entry("replay", "no operation runs twice and no byte is lost while connections are killed",
           ("krb5{i,p}-tcp-{drc,storm}{-v3,}-kill",), control="none"),
+    Entry("kills", "connections killed for ten minutes: no hang, no EIO, no wrong byte (LAYER=debug)",
+          ("krb5{,p}-tcp-{fio,files}{-v3,}-kill",), seconds=600, control="none"),
     Entry("outage", "no WRITE is lost when the context expires while the server is away",
           ("krb5{,i,p}-tcp-outage{-v3,}",)),
     Entry("shapes", "the shaped conditions, each a case from the field", condition.CURATED),
