@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 from .kernel import compiler_env
@@ -33,6 +34,16 @@ def arguments(src, arch, build_dir, report, pattern):
                   if line.startswith("CONFIG_") and not line.endswith("=m") and "MODULE" not in line]
         argv += [f"--kconfig_add={line}" for line in checks] + ["--qemu_args=-cpu max -smp 2"]
     return argv + ([pattern] if pattern else [])
+
+
+def pattern_of(src, paths):
+    """kunit.py's filter for what these files of a commit test; None: all, as they are not one suite alone."""
+    parts = [path for path in paths if path.endswith((".c", ".h"))]
+    if len(parts) != 1 or not parts[0].endswith("_kunit.c"):
+        return None
+    text = (Path(src) / parts[0]).read_text(encoding="utf-8", errors="replace")
+    names = re.findall(r'struct kunit_suite \w+ = \{\s*\.name\s*= "(\w+)"', text)
+    return names[0] if len(names) == 1 else None
 
 
 def flatten(groups, path=()):
