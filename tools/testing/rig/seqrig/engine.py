@@ -132,7 +132,7 @@ class Run:
     def _boot(self):
         """Start both guests on one link and wait until their agents answer."""
         disk = image.root_image()
-        limit = (60 + 2 * self.cond.seconds + 6 * SETUP) * self.factor + loads.STALL
+        limit = (60 + 2 * self.cond.seconds + 6 * SETUP + loads.STALL) * self.factor
         kernels = {role: side.kernel() for role, side in self.sides.items()}
         accel.options(kernels["server"])
         self.wire = socket.socketpair()
@@ -184,7 +184,8 @@ class Run:
         limit = 60 * self.factor
         self._both("counters", limit, "start")
         self._both("shape", limit, "start")
-        loads.run(self.cond, self.guests["client"], self.guests["server"])
+        loads.run(self.cond, self.guests["client"], self.guests["server"],
+                  self.factor)
         self._both("counters", limit, "stop")
         self._both("shape", limit, "stop")
 

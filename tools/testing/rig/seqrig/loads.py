@@ -15,10 +15,10 @@ POINTS = 5000        # of the latency curve
 RESULTS = ("errors", "iops_read", "iops_write", "mbps", "p50_us", "p99_us", "p9999_us")
 
 
-def _late_replies(cond, client, server):
+def _late_replies(cond, client, server, slow):
     """Hold the replies for each time in turn, and again until the seconds are over."""
     begin = time.monotonic()
-    load = client.start("load-latereply", cond.seconds + 120 + STALL)
+    load = client.start("load-latereply", cond.seconds + 120 + STALL * slow)
     client.call("load-latereply", 60, "progress")
     while True:
         for hold in HOLDS:
@@ -30,12 +30,15 @@ def _late_replies(cond, client, server):
     client.wait(load)
 
 
-def run(cond, client, server):
-    """The load, from its start to its end; Failure when it hangs or cannot run."""
+def run(cond, client, server, slow=1):
+    """The load, from its start to its end; Failure when it hangs or cannot run.
+
+    slow: how much longer its last operations may take than on a plain kernel.
+    """
     if cond.load == "latereply":
-        _late_replies(cond, client, server)
+        _late_replies(cond, client, server, slow)
     else:
-        client.call(f"load-{cond.load}", cond.seconds + (cond.outage_s or 0) + STALL)
+        client.call(f"load-{cond.load}", cond.seconds + (cond.outage_s or 0) + STALL * slow)
 
 
 def _number(value, digits=1):

@@ -165,15 +165,18 @@ class Drivers(unittest.TestCase):
 class Limits(unittest.TestCase):
     """How long a load may take."""
 
-    def limit(self, **fields):
+    def limit(self, slow=1, **fields):
         client = mock.Mock()
         cond = SimpleNamespace(**{"load": "drc", "seconds": 30, "outage_s": None, **fields})
-        loads.run(cond, client, None)
+        loads.run(cond, client, None, slow)
         client.call.assert_called_once_with(f"load-{cond.load}", mock.ANY)
         return client.call.call_args.args[1]
 
     def test_its_own_time_and_more(self):
         self.assertEqual(30 + loads.STALL, self.limit())
+
+    def test_a_slow_kernel_gets_more(self):
+        self.assertEqual(30 + 4 * loads.STALL, self.limit(slow=4))
 
     def test_an_outage_comes_on_top(self):
         self.assertEqual(30 + 45 + loads.STALL, self.limit(load="outage", outage_s=45))
