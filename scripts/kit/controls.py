@@ -11,17 +11,22 @@ from .run import Failure, output, say, step
 TABLE = TOP / "scripts/controls/kunit.conf"
 
 
+def listed(section, key):
+    """The cases of a key, a line each."""
+    return sorted(line.strip() for line in section.get(key, "").splitlines() if line.strip())
+
+
 def table():
-    """Control name -> (how, what, sorted list of cases that must fail)."""
+    """Control name -> (how, what, cases that must fail, cases that may, as threads happen to meet)."""
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
     parser.read(TABLE)
     found = {}
     for name in parser.sections():
         how, what = parser[name]["fault"].split(maxsplit=1)
-        cases = [line.strip() for line in parser[name]["fails"].splitlines() if line.strip()]
+        cases = listed(parser[name], "fails")
         if how not in ("revert", "mutate") or not cases:
             raise Failure(f"{TABLE.name}: [{name}] needs 'fault = revert|mutate X' and 'fails ='")
-        found[name] = (how, what, sorted(cases))
+        found[name] = (how, what, cases, listed(parser[name], "may"))
     return found
 
 
@@ -52,11 +57,16 @@ def failures(names, arch):
     return sorted(case for case, status in cases.items() if status not in ("PASS", "SKIP")), len(cases)
 
 
+def suites_of(row):
+    """The suites in which a control may make cases fail."""
+    return {case.partition(".")[0] for case in (*row[2], *row[3])}
+
+
 def batches(rows):
     """The names of rows in groups of which no two expect failures in one suite: they share a build."""
     groups = []
-    for name, (_, _, expected) in rows.items():
-        suites = {case.partition(".")[0] for case in expected}
+    for name, row in rows.items():
+        suites = suites_of(row)
         for members, taken in groups:
             if not taken & suites:
                 members.append(name)
@@ -67,21 +77,19 @@ def batches(rows):
     return [members for members, _ in groups]
 
 
-def verdict(expected, failed):
+def verdict(row, failed):
     """What is wrong with a control, or None."""
-    if failed == expected:
-        return None
-    passed = [case for case in expected if case not in failed]
-    surplus = [case for case in failed if case not in expected]
+    passed = [case for case in row[2] if case not in failed]
+    surplus = [case for case in failed if case not in row[2] and case not in row[3]]
     return "; ".join(filter(None, (
         passed and f"passed with the fault in place: {', '.join(passed)}",
-        surplus and f"failed beside the point: {', '.join(surplus)}")))
+        surplus and f"failed beside the point: {', '.join(surplus)}"))) or None
 
 
 def check(name, arch="um"):
     """Run one control; return what is wrong with it, or None."""
     failed, number = failures([name], arch)
-    wrong = verdict(table()[name][2], failed)
+    wrong = verdict(table()[name], failed)
     if not wrong:
         say(f"  {len(failed)} of {number} cases fail, as they must")
     return wrong
@@ -90,20 +98,26 @@ def check(name, arch="um"):
 def check_batch(names, arch="um"):
     """Run controls of different suites in one go; yield (name, what is wrong or None).
 
-    When all together do not fail exactly what they expect, each runs by itself to say which.
+    Those whose suites do not fail exactly as they say run once more by themselves; all of them when
+    another suite fails, which nobody accounts for.
     """
-    rows = table()
+    rows, settled = table(), set()
     if len(names) > 1:
         try:
             failed, number = failures(names, arch)
         except Failure as err:
             say(f"  not together: {str(err).splitlines()[0]}")
         else:
-            wrong = verdict(sorted(case for name in names for case in rows[name][2]), failed)
-            if not wrong:
-                say(f"  {len(failed)} of {number} cases fail, as they must")
-                yield from ((name, None) for name in names)
-                return
-            say(f"  together: {wrong}")
+            settled = agreed({name: rows[name] for name in names}, failed)
+            say(f"  {len(failed)} of {number} cases fail, {len(settled)} of {len(names)} controls are as they must be")
     for name in names:
-        yield name, check(name, arch)
+        yield name, None if name in settled else check(name, arch)
+
+
+def agreed(rows, failed):
+    """The names of the rows that these failures settle."""
+    owned = set().union(*(suites_of(row) for row in rows.values()))
+    if any(case.partition(".")[0] not in owned for case in failed):
+        return set()
+    return {name for name, row in rows.items()
+            if not verdict(row, [case for case in failed if case.partition(".")[0] in suites_of(row)])}
