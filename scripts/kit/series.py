@@ -32,7 +32,10 @@ EDITS = (*NEW_FILES, "MAINTAINERS", "lib/", "tools/testing/kunit/")
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._+-]*\.patch")
 PATH = re.compile(r"[A-Za-z0-9_./+,=@~-]+")
-RESERVED = {"base", "patched", "saved", "tree"}
+RESERVED = {"base", "patched", "repairs", "saved", "tree"}
+# The server's switch for lag on demand. What is in the series up to it are the repairs; what
+# follows is the cure, of which they are the control.
+SWITCH = "gss-stall-us"
 
 
 @dataclass
@@ -332,8 +335,18 @@ def commits():
         return materialise(prepare())
 
 
+def last_repair():
+    """The name of the patch that ends the repairs."""
+    for entry in read_series():
+        text = (PATCHES / entry.name).read_text(encoding="utf-8", errors="replace")
+        if re.search(rf"(?m)^\+.*{SWITCH}", text):
+            return entry.name
+    raise Failure(f"no patch of the series adds {SWITCH}, so there is no side 'repairs'")
+
+
 def resolve(side):
-    """The commit id of a side: base, patched, a patch (all up to it), or a commit of the tree."""
+    """The commit id of a side: base, patched, repairs, a patch (all up to it), or a commit of the
+    tree."""
     start = base_commit()
     if side == "base":
         return start
@@ -341,9 +354,11 @@ def resolve(side):
     if side == "patched":
         return pairs[-1][1] if pairs else start
     names = {name.removesuffix(".patch"): commit for name, commit in pairs}
+    if side == "repairs":
+        side = last_repair()
     found = names.get(side.removesuffix(".patch")) or (side and git().commit(side))
     if not found:
-        raise Failure(f"no side '{side}': there are {', '.join(['base', 'patched', *names])}, "
+        raise Failure(f"no side '{side}': there are {', '.join(['base', 'patched', 'repairs', *names])}, "
                       "and the commits of build/linux-7.3")
     return found
 

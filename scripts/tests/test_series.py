@@ -53,6 +53,13 @@ class ToyCase(unittest.TestCase):
                                               "fs/nfsd/vfs.c": TEXT.replace("line 9\n", "line nine\n")}, 3)
         self.passes("refresh")
 
+    def ask(self, expression):
+        """What an expression over the scripts' modules says: (status, last line)."""
+        code = f"from kit import kernel, selftests, series\nprint({expression})"
+        done = subprocess.run([sys.executable, "-c", code], cwd=self.toy.top / "scripts", text=True,
+                              env=self.toy.env, capture_output=True, timeout=120, check=False)
+        return done.returncode, (done.stdout or done.stderr).strip().splitlines()[-1]
+
     def ids(self):
         """The commits of the branch series."""
         return self.toy.git("rev-list", "--reverse", "base..series").splitlines()
@@ -291,17 +298,28 @@ class Guards(ToyCase):
         self.assertEqual(self.toy.snapshot(), before)
 
 
+class Repairs(ToyCase):
+    """The side that is the control of the cure."""
+
+    def test_they_end_with_the_patch_that_adds_the_switch(self):
+        self.three_patches()
+        for number, text in ((4, "gss-stall-us\n"), (5, "gss-stall-us gss-stall-us\n")):
+            self.toy.commit(f"sunrpc: number {number}, not of gss-stall-us",
+                            {"net/sunrpc/xprt.c": TEXT + text}, number)
+        self.passes("refresh")
+        self.assertEqual((0, self.ids()[3]), self.ask("series.resolve('repairs')"))
+
+    def test_without_the_switch_there_is_none(self):
+        self.three_patches()
+        status, said = self.ask("series.resolve('repairs')")
+        self.assertEqual(1, status)
+        self.assertIn("no patch of the series adds gss-stall-us", said)
+
+
 class Selftests(ToyCase):
     """Programs for user space in the series: no kernel of their own, built from what is there."""
 
     SUITE = "tools/testing/selftests/sunrpc"
-
-    def ask(self, expression):
-        """What an expression over the scripts' modules says: (status, last line)."""
-        code = f"from kit import kernel, selftests, series\nprint({expression})"
-        done = subprocess.run([sys.executable, "-c", code], cwd=self.toy.top / "scripts", text=True,
-                              env=self.toy.env, capture_output=True, timeout=120, check=False)
-        return done.returncode, (done.stdout or done.stderr).strip().splitlines()[-1]
 
     def with_suite(self, **more):
         """Three patches, and one that adds a suite with one program."""
