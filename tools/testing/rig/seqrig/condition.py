@@ -23,6 +23,8 @@ LOADS = {
     "drc": "mkdir, rename, link, exclusive create and the like, each result compared with a model",
     "storm": "small reads, writes, renames and syncs of many processes, every byte compared",
     "outage": "buffered writes while the server is away and the ticket expires and is renewed",
+    "replay": "small reads, and some of their Calls sent again by a stranger: at once, past N, past H",
+    "flood": "a few small reads and writes beside 1000 junk Calls a second, with unknown GSS handles",
     "script": "a reproducer of the user's (LOAD=path)",
 }
 # What a load needs of the mount and of the tickets unless a shape says otherwise. The outage
@@ -56,6 +58,9 @@ class Condition:
     netem: list = dataclasses.field(default_factory=list)
     kill_ms: int | None = None
     hogs: int = 0
+    stall_us: int | None = None
+    lag: int | None = None
+    window: int | None = None
     mempress_mb: int = 0
     stop: tuple | None = None
     restart_after: int | None = None
@@ -112,6 +117,10 @@ def _shape(cond, tokens):
         raise Failure(f"condition '{cond.name}': v{cond.vers} has no session slots")
     if cond.outage_s and cond.netem:
         raise Failure(f"condition '{cond.name}': an outage and shaped packets exclude each other")
+    if cond.sec == "sys" and (cond.stall_us or cond.lag or cond.window or cond.load == "replay"):
+        raise Failure(f"condition '{cond.name}': sys has no sequence numbers")
+    if cond.load == "replay" and cond.transport != "tcp":
+        raise Failure(f"condition '{cond.name}': Calls can be replayed on tcp only")
 
 
 def describe(name):
@@ -142,6 +151,13 @@ CURATED = (
     "krb5-tcp-outage", "krb5p-tcp-outage", "krb5-tcp-outage-life600", "krb5p-tcp-fio-outage20",
 )
 
+# Lag on demand: these need a server with the switch, so their control is no plain base.
+STALLED = (
+    *(f"{sec}-tcp-fio-hogs-lag" for sec in SECS[1:]),
+    *(f"{sec}-rdma-fio-nc8-hogs-lag" for sec in SECS[1:]),
+    "krb5-tcp-fio-hogs-stall", "krb5-tcp-fio-hogs-lag-win128", "krb5-rdma-fio-nc8-hogs-lag-win128",
+)
+
 
 def catalogue():
     """All listed conditions as (name, one line).  Globs match these; any name that follows
@@ -150,8 +166,9 @@ def catalogue():
              for sec in SECS for transport in TRANSPORTS]
     names += [f"{sec}-{transport}-fio-{vers}" for vers in ("v3", "v4.0", "v4.1")
               for sec in SECS for transport in TRANSPORTS]
-    names += [f"{sec}-tcp-latereply-v3" for sec in SECS[1:]]
-    return [(name, describe(name)) for name in (*names, *CURATED)]
+    names += [f"{sec}-tcp-{load}" for load in ("latereply-v3", "replay", "flood")
+              for sec in SECS[1:]]
+    return [(name, describe(name)) for name in (*names, *CURATED, *STALLED)]
 
 
 def braces(word):

@@ -19,7 +19,7 @@ from pathlib import Path
 from kit import selftests
 from kit.paths import RIG
 from kit.run import Failure, say
-from seqrig import accel, counters, image, loads
+from seqrig import accel, counters, image, loads, tools, window
 from seqrig.guest import Guest
 
 FREE_MIB = 64        # what a run may write into its folder
@@ -70,6 +70,7 @@ def _environment(cond, sabotage):
         "MOUNT_OPTS": cond.mount_opts, "NFSD": cond.nfsd, "VCPUS": cond.vcpus,
         "SLOTS": cond.slots, "GSSD_T": cond.gssd_t, "KEY_EXPIRE": cond.key_expire_timeo,
         "KILL_MS": cond.kill_ms, "KILL_S": cond.kill_ms and cond.kill_ms / 1000, "HOGS": cond.hogs,
+        "STALL_US": cond.stall_us, "LAG": cond.lag, "WINDOW": cond.window,
         "MEMPRESS": cond.mempress_mb, "RESTART_AFTER": cond.restart_after,
         "TICKET": cond.ticket_s, "OUTAGE": cond.outage_s, "SEED": cond.seed,
         "STOP_DAEMON": daemon, "STOP_AFTER": after, "STOP_FOR": duration,
@@ -128,6 +129,8 @@ class Run:
                 raise Failure(f"the load {self.cond.load_path} cannot be read: {err}") from err
         if self.cond.load in loads.SELFTESTS:
             shutil.copytree(selftests.binaries(), self.share / "selftests")
+        if self.cond.load in tools.LOADS:
+            shutil.copytree(tools.binaries(), self.share / "tools")
 
     def _boot(self):
         """Start both guests on one link and wait until their agents answer."""
@@ -208,7 +211,8 @@ class Run:
             guest.kill()
         for end in self.wire:
             end.close()
-        for path in (self.share / "guest", self.share / "selftests", self.scratch):
+        for path in (self.share / "guest", self.share / "selftests", self.share / "tools",
+                     self.scratch):
             shutil.rmtree(path, ignore_errors=True)
         for name in ("client.keytab", "user-load"):
             with contextlib.suppress(OSError):
@@ -287,7 +291,7 @@ class Run:
             return f"the mount has proto={row['proto']}"
         if self.cond.transport == "rdma" and not row["rdma"]:
             return "no RDMA counter moved"
-        return ""
+        return window.cause(self.cond, row)
 
     def _row(self):
         """The row; the verdict is written last."""
@@ -303,12 +307,13 @@ class Run:
                "client": self.sides["client"].name, "server": self.sides["server"].name,
                "vers": cond.vers, "sec": cond.sec, "enctype": enctype,
                "transport": cond.transport, "nconnect": cond.nconnect, "load": cond.load,
-               "seconds": cond.seconds, **counted,
+               "seconds": cond.seconds, **counted, **window.fields(cond, self.raw),
                **loads.results(cond, self.raw, percentiles),
                "warnings": len(reports), "crypto": counters.crypto(self.raw),
                "proto": proto, "rdma": counters.rdma(self.raw),
                "accel": accel.options(self.sides["server"].kernel())[1].split(",")[0],
                "clock": self._clock(), "artifacts": str(self.out), "latency": "latency.csv"}
+        row["note"] = window.note(row)
         row["cause"] = self._cause(row, reports)
         row["verdict"] = "fail" if row["cause"] else "pass"
         (self.out / "verdict").write_text(row["verdict"] + "\n")

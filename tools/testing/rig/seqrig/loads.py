@@ -5,11 +5,13 @@ import json
 import time
 
 from kit.run import Failure
+from seqrig import tools
 
 # How long the server's replies are held: from before the client's first retransmit
 # (timeo=50, 5 s) to past it.
 HOLDS = ("4.5", "4.8", "5.1", "5.4", "5.7", "6.0", "6.3")
 STALL = 150          # seconds a load may need past its own time
+FIO = ("fio", *tools.LOADS)     # loads that measure with fio
 SELFTESTS = ("drc", "storm")    # loads that are programs of tools/testing/selftests/sunrpc
 POINTS = 5000        # of the latency curve
 RESULTS = ("errors", "iops_read", "iops_write", "mbps", "p50_us", "p99_us", "p9999_us")
@@ -78,12 +80,16 @@ def _shell(raw, percentiles):
 
 def results(cond, raw, percentiles):
     """The row fields of RESULTS."""
-    return _fio(raw) if cond.load == "fio" else _shell(raw, percentiles)
+    if cond.load not in FIO:
+        return _shell(raw, percentiles)
+    found = _fio(raw)
+    found["errors"] += tools.summary(raw).get("errors", 0)
+    return found
 
 
 def _points(cond, raw):
     """(ms, usec, kind) in order of time."""
-    if cond.load == "fio":
+    if cond.load in FIO:
         path, kinds = raw / "fio.log", {"0": "read", "1": "write"}
         for line in path.read_text().splitlines() if path.exists() else []:
             words = line.replace(",", " ").split()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from kit.paths import BUILD
 from kit.run import Failure
+from seqrig import window
 
 RESULTS = BUILD / "results"
 SMALL = 256 * 1024      # bytes; files of a passed condition up to this size are kept
@@ -23,7 +24,7 @@ FIELDS = (
     "seconds", "rpcs", "seqno_low", "seqno_seen", "bad_mic", "bad_seqno", "closes", "reconnects",
     "retrans", "errors", "iops_read", "iops_write", "mbps", "p50_us", "p99_us", "p9999_us",
     "file_sync", "upcalls", "warnings", "verdict", "crypto", "proto", "rdma", "cause",
-    "artifacts", "latency", "condition",
+    "artifacts", "latency", "condition", *window.FIELDS,
 )
 
 

@@ -48,10 +48,16 @@ def split_pair(text, what):
 
 
 def control_for(condition, wanted):
-    """The pairing of the control of a condition, or None; wanted is CONTROL= or ''."""
-    if wanted == "none" or (not wanted and condition.sec in NO_CONTROL):
+    """The pairing of the control of a condition, or None; wanted is CONTROL= or ''.
+
+    Where the server has to stall Calls by its switch, the control has the repairs and the
+    switch, but the window of the base. A window set by hand has no kernel to compare with: the
+    knobs come with the cure.
+    """
+    if wanted == "none" or (not wanted and (condition.sec in NO_CONTROL or condition.window)):
         return None
-    return split_pair(wanted or "base/base", "CONTROL")
+    stalls = condition.stall_us or condition.lag
+    return split_pair(wanted or ("base/repairs" if stalls else "base/base"), "CONTROL")
 
 
 def plan(conditions, subjects, repeats=1, control="", reported=()):

@@ -109,6 +109,12 @@ SHAPES = (
     _row("kill", "kill", "the client's connections are killed every {n} ms",
          _number("kill_ms", 200), 200),
     _row("hogs", "hogs", "{n} busy loops beside nfsd", _number("hogs", 2), 2),
+    _row("stall", "stall", "one accepted Call in 200 sleeps {n} us on the server before its sequence"
+         " number is checked", _number("stall_us", 20000), 20000),
+    _row("stall", "lag", "one accepted Call in 200 sleeps on the server until about {n} others have"
+         " passed it", _number("lag", 400), 400),
+    _row("win", "win", "the server advertises a window of {n} and keeps no more", _number("window"),
+         "must"),
     _row("mem", "mem", "{n} MiB of the server's memory taken", _number("mempress_mb", 1024), 1024),
     _row("vcpu", "vcpu", "{n} vCPUs per guest", _number("vcpus"), "must"),
     _row("nfsd", "nfsd", "{n} nfsd threads", _number("nfsd"), "must"),

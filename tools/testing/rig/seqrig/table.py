@@ -3,7 +3,7 @@
 
 import statistics
 
-from seqrig import claims
+from seqrig import claims, window
 
 COUNTS = (("errors", "errors"), ("bad_mic", "bad mic"), ("bad_seqno", "bad seq"),
           ("seqno_low", "seq low"), ("closes", "closes"), ("reconnects", "reconn"),
@@ -120,6 +120,8 @@ def notes(rows):
         text.append(f"crypto: {names}" + (f" ({', '.join(sorted(users))})"
                                           if len(drivers) > 1 else ""))
     for index, row in enumerate(rows):
+        if window.facts(row):
+            text.append(f"{row['condition']} {claims.pairing(row)}: {window.facts(row)}")
         if row.get("cause") and (row.get("role") == "subject" or row.get("broken")):
             text.append(f"{row['condition']} {claims.pairing(row)}: {row['cause']}"
                         f" (row {index}, {row.get('artifacts')})")

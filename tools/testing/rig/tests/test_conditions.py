@@ -32,7 +32,9 @@ class Names(Case):
                 ("kill200", "kill_ms", 200), ("outage", "outage_s", 20),
                 ("outage90", "outage_s", 90), ("life600", "ticket_s", 600),
                 ("sha2", "enctype", "aes256-cts-hmac-sha384-192"),
-                ("camellia", "enctype", "camellia256-cts-cmac")]
+                ("camellia", "enctype", "camellia256-cts-cmac"), ("stall", "stall_us", 20000),
+                ("stall5000", "stall_us", 5000), ("lag", "lag", 400), ("lag1000", "lag", 1000),
+                ("win128", "window", 128)]
         for token, field, wanted in rows:
             with self.subTest(token):
                 self.assertEqual(wanted,
@@ -87,7 +89,10 @@ class Names(Case):
     def test_contradictions(self):
         for name in ("krb5-tcp-fio-v3-v4.1", "krb5-tcp-fio-sha2-camellia",
                      "krb5-tcp-fio-v3-slots16", "krb5-tcp-fio-nc2-nc4",
-                     "krb5-tcp-fio-outage-delay", "krb5-tcp-outage-loss"):
+                     "krb5-tcp-fio-outage-delay", "krb5-tcp-outage-loss",
+                     "krb5-tcp-fio-stall-lag", "krb5-tcp-fio-win128-win256",
+                     "sys-tcp-fio-lag", "sys-tcp-fio-win128", "sys-tcp-replay",
+                     "krb5-rdma-replay"):
             with self.subTest(name), self.assertRaises(Failure):
                 condition.parse(name)
 

@@ -12,7 +12,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from seqrig import accel, engine, image
+from seqrig import accel, engine, image, tools
 from kit import apt, selftests
 from kit.run import Failure
 from seqrig.condition import Condition
@@ -88,6 +88,19 @@ class Refusals(unittest.TestCase):
         self.assertEqual([True], seen)
         self.assertFalse(share.exists())
 
+    def test_a_load_finds_the_rigs_program(self):
+        programs = self.folder / "programs"
+        programs.mkdir()
+        (programs / "flood").write_text("ELF")
+        cond = Condition("krb5-tcp-flood", "krb5", "tcp", "flood")
+        share = self.folder / "out/share/tools/flood"
+        seen = []
+        with mock.patch.object(tools, "binaries", return_value=programs), \
+                mock.patch.object(image, "root_image", side_effect=lambda: seen.append(share.exists())):
+            self.assertIn("no kernel", self.fails(cond))
+        self.assertEqual([True], seen)
+        self.assertFalse(share.exists())
+
     def test_wrong_accelerator(self):
         with mock.patch.dict(os.environ, RIG_ACCEL="warp"), self.assertRaises(Failure):
             accel.options("kernel")
@@ -108,6 +121,11 @@ class Environment(unittest.TestCase):
         for line in ("OUTAGE=45\n", "TICKET=40\n", "SEED=7\n", "KILL_MS=200\n", "KILL_S=0.2\n"):
             self.assertIn(line, text)
         self.assertIn("OUTAGE=''\n", self.text())
+
+    def test_stalls_and_window(self):
+        text = self.text(stall_us=5000, window=128)
+        for line in ("STALL_US=5000\n", "WINDOW=128\n", "LAG=''\n"):
+            self.assertIn(line, text)
 
     def test_values_are_quoted(self):
         self.assertIn("MOUNT_OPTS='a b;c'\n", self.text(mount_opts="a b;c"))

@@ -34,6 +34,16 @@ class Order(Case):
             groups = session.plan(condition.select(globs), [("patched", "patched")], 1, control)
             self.assertEqual([[SUBJECT]], [[cell.pair for cell in group] for group in groups])
 
+    def test_stalled_calls_need_a_control_with_the_switch(self):
+        rows = [("krb5-tcp-fio-lag", ("base", "repairs")), ("krb5-tcp-fio-stall", ("base", "repairs")),
+                ("krb5-tcp-fio-lag-win128", None), ("krb5-tcp-fio-win128", None),
+                ("krb5-tcp-fio", ("base", "base"))]
+        for name, wanted in rows:
+            with self.subTest(name):
+                cond = condition.parse(name)
+                self.assertEqual(wanted, session.control_for(cond, ""))
+                self.assertEqual(("a", "b"), session.control_for(cond, "a/b"))
+
     def test_another_control(self):
         engine = fake.Engine({"base/patched": fake.NOISY})
         run, good = self.play(engine, control="base/patched")
