@@ -6,6 +6,7 @@ import json
 
 from kit.run import Failure
 from seqrig import condition, results, session
+from seqrig.demands import Demands
 
 BASE, PATCHED = ("base", "base"), ("patched", "patched")
 VERSIONS = ("-v3", "-v4.0", "-v4.1", "")
@@ -23,6 +24,7 @@ class Entry:
     seconds: int = 60
     control: str = ""       # as CONTROL=
     reported: tuple = ()    # pairings that run along and decide nothing
+    demands: Demands = Demands()
 
     def plan(self):
         """The groups of cells of this entry."""
@@ -49,6 +51,18 @@ MATRIX = (
           ("krb5{,p}-tcp-{fio,files}{-v3,}-kill",), seconds=600, control="none"),
     Entry("outage", "no WRITE is lost when the context expires while the server is away",
           ("krb5{,i,p}-tcp-outage{-v3,}",)),
+    Entry("window", "a longer history spares a stock client what a stalled Call costs",
+          ("krb5{,i,p}-tcp-fio-hogs-lag", "krb5{,i,p}-rdma-fio-nc8-hogs-lag"),
+          ("base", "patched"), control="base/repairs",
+          demands=Demands(absent=("seqno_low", "reconnects"), control_shows=("seqno_low",))),
+    Entry("window-128", "with N = H = 128 by hand the drops come back",
+          ("krb5-tcp-fio-hogs-lag-win128", "krb5-rdma-fio-nc8-hogs-lag-win128"),
+          ("base", "patched"), control="none", demands=Demands(shown=("seqno_low",))),
+    Entry("stranger", "a Call sent again is refused wherever it stands, and nobody else notices",
+          ("krb5{,i,p}-tcp-replay",), control="none", seconds=90,
+          demands=Demands(absent=("reconnects",))),
+    Entry("flood", "junk Calls leave nothing on the server, and a mounted client goes on",
+          ("krb5-tcp-flood",), control="base/base", demands=Demands(control_fails="junk_growth")),
     Entry("shapes", "the shaped conditions, each a case from the field", condition.CURATED),
     Entry("all-flavours", "every flavour, transport, version and pairing",
           tuple(f"{sec}-{way}-fio{vers}" for sec in condition.SECS

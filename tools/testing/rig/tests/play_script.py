@@ -19,7 +19,7 @@ from kit.run import Failure
 def bundle(folder):
     """kit.kernel.bundle() of kernels that nobody built."""
     def make(side, _layer):
-        if side not in ("base", "patched"):
+        if side not in ("base", "patched", "repairs"):
             raise Failure(f"no kernel and no patch is called '{side}'")
         home = folder / "kernels" / side
         home.mkdir(parents=True, exist_ok=True)

@@ -106,6 +106,14 @@ class Job(Script):
         self.assertEqual(0, status)
         self.assertNotIn("passed before", out)
 
+    def test_matrix_demands_more_than_a_pass(self):
+        for count, wanted in ((20, 0), (19, 1)):
+            counts = {"base/patched": {"seqno_low": count}}
+            status, out, err = self.call("matrix", counts, MATRIX="window-128", FORCE="1")
+            self.assertEqual(wanted, status, err)
+        self.assertIn("# krb5-tcp-fio-hogs-lag-win128: seqno_low 19, wanted at least 20\n", out)
+        self.assertIn("not ok 1 window-128", out)
+
 
 class List(Script):
     """scripts/rig-list and the help texts."""
