@@ -87,7 +87,7 @@ def configure(src, obj, layer, log):
 
 
 # Every folder whose objects depend on a header that the series edits.
-FOLDERS = ("net/sunrpc/", "fs/nfs/", "fs/nfs_common/", "fs/nfsd/", "fs/lockd/")
+FOLDERS = ("net/sunrpc/", "crypto/krb5/", "fs/nfs/", "fs/nfs_common/", "fs/nfsd/", "fs/lockd/")
 
 
 def compile_folders(src, folders=FOLDERS):

@@ -16,7 +16,9 @@ LIMIT = 40 * 60
 LEAVE_OUT = ("NFSD", "IPV6", "ETHTOOL_NETLINK", "NFS_V2", "NFS_V4")
 # What the suites of the whole series need of the base. Every commit is built with it, so that the
 # objects of one serve the next.
-COMMON = ("NFS_V3", "NFS_V3_ACL", "CRYPTO", "RPCSEC_GSS_KRB5")
+COMMON = ("NFS_V3", "NFS_V3_ACL", "CRYPTO", "RPCSEC_GSS_KRB5", "DEBUG_KERNEL", "DEBUG_FS", "SUNRPC_DEBUG",
+          "FAULT_INJECTION", "FAULT_INJECTION_DEBUG_FS", "FAIL_SUNRPC", "FAILSLAB", "FAIL_PAGE_ALLOC",
+          "DEBUG_ATOMIC_SLEEP")
 # kunit.py's own limit for booting and running, in seconds
 TEST_LIMIT = {"um": 300, "x86_64": 900}
 

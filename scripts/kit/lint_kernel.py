@@ -21,6 +21,9 @@ from .run import Failure, output, run, step
 # No patch carries a sign-off here, MAINTAINERS has the folders of every new file, and the base
 # comes without the history in which a commit id could be looked up.
 CHECKPATCH_IGNORE = "MISSING_SIGN_OFF,FILE_PATH_CHANGES,UNKNOWN_COMMIT_ID"
+# Tracepoints are laid out in a way of their own, which checkpatch takes for function calls.
+TRACE_EVENTS = "include/trace/events/"
+TRACE_IGNORE = ("PARENTHESIS_ALIGNMENT", "OPEN_ENDED_LINE")
 LIMIT = 15 * 60
 SPARSE = f"CHECK=sparse -include {TOP / 'scripts/sparse.h'}"
 PLANTED = "\nstatic __be32 lint_control(void);\nstatic __be32 lint_control(void)\n{\n\treturn 5;\n}\n"
@@ -32,13 +35,14 @@ PLACE = re.compile(r"^(?:\.\./)*(?:\S*/build/src/)?(\S+?):(\d+)(?::\d+)?: *(.*)$
 def checkpatch(src, name, sha):
     """Complaints of checkpatch --strict about one commit."""
     mail = output(["git", "-C", src, "format-patch", "-1", "--stdout", sha], "git format-patch")
-    done = subprocess.run([src / "scripts/checkpatch.pl", "--strict", "--terse", "--show-types",
+    done = subprocess.run([src / "scripts/checkpatch.pl", "--strict", "--terse", "--show-types", "--showfile",
                            "--ignore", CHECKPATCH_IGNORE, "-"], input=mail, cwd=src, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
     lines = [line for line in done.stdout.splitlines() if re.search(r"(ERROR|WARNING|CHECK):", line)]
     if done.returncode and not lines:
         lines = done.stdout.splitlines()[-3:]
-    return [f"{name}: {line}" for line in lines]
+    return [f"{name}: {line}" for line in lines
+            if not (line.startswith(TRACE_EVENTS) and any(f":{kind}:" in line for kind in TRACE_IGNORE))]
 
 
 def touched(src, suffix):

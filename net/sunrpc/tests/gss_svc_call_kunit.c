@@ -22,6 +22,7 @@
 #include <linux/sunrpc/svcauth.h>
 #include <linux/sunrpc/svcsock.h>
 
+#include "../fail.h"
 #include "../netns.h"
 
 #define TEST_PROGRAM	0x20000043
@@ -578,11 +579,17 @@ static int call_test_connect(struct call_test *ct)
 	return 0;
 }
 
+static struct cache_detail *call_test_cache(void)
+{
+	struct sunrpc_net *sn = net_generic(&init_net, sunrpc_net_id);
+
+	return sn->rsc_cache;
+}
+
 /* What rpc.svcgssd writes once the client is known */
 static int call_test_downcall(struct call_test *ct)
 {
-	struct sunrpc_net *sn = net_generic(&init_net, sunrpc_net_id);
-	struct cache_detail *cd = sn->rsc_cache;
+	struct cache_detail *cd = call_test_cache();
 	char mesg[128];
 	int len;
 
@@ -1039,45 +1046,205 @@ static void call_denied_for_its_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ct->nr_sights);
 }
 
-static struct cache_head *call_test_no_entry(void)
+struct lookup_case {
+	const char	*desc;
+	const char	*downcall;	/* behind the handle */
+	time64_t	lifetime;
+	bool		known;
+};
+
+static const struct lookup_case lookup_cases[] = {
+	{ "valid",	"0 0 0 gss-svc-call-toy \\x00", 600,	true },
+	{ "unknown",	NULL },
+	{ "negative",	"",				600 },
+	{ "expired",	"0 0 0 gss-svc-call-toy \\x00", -10 },
+	{ "not complete", "0 0 0 no-such-mechanism \\x00", 600 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(lookup, lookup_cases, desc);
+
+/* A second context, which the test's own outlives */
+static void call_test_other_handle(struct call_test *ct,
+				   const struct lookup_case *param)
 {
-	return NULL;
+	struct cache_detail *cd = call_test_cache();
+	char mesg[128];
+	int len;
+
+	ct->handle = ~ct->handle;
+	if (!param->downcall)
+		return;
+	len = scnprintf(mesg, sizeof(mesg), "\\x%08x %lld %s\n", ct->handle,
+			ktime_get_real_seconds() + param->lifetime,
+			param->downcall);
+	cd->cache_parse(cd, mesg, len);
 }
 
-/* The server cannot say whether it knows the handle, so it does not */
-static void call_closed_when_the_lookup_fails(struct kunit *test)
+/* Only an entry that is complete and good is a context */
+static void call_with_another_handle(struct kunit *test)
 {
-	struct sunrpc_net *sn = net_generic(&init_net, sunrpc_net_id);
-	struct cache_head *(*alloc)(void) = sn->rsc_cache->alloc;
+	const struct lookup_case *param = test->param_value;
 	struct call_test *ct = test->priv;
-	u32 known = ct->handle;
+	u32 own = ct->handle;
 
-	/* Act: a handle that is unknown, and no memory to remember it */
-	ct->handle = ~known;
+	/* Arrange */
+	ct->service = RPC_GSS_SVC_NONE;
+	call_test_other_handle(ct, param);
 	call_test_next(ct);
-	sn->rsc_cache->alloc = call_test_no_entry;
+
+	/* Act */
 	call_test_send(ct);
-	sn->rsc_cache->alloc = alloc;
-	ct->handle = known;
 
 	/* Assert */
-	KUNIT_EXPECT_EQ(test, 0, ct->reply_len);
-	KUNIT_EXPECT_TRUE(test, ct->closed);
-}
-
-static void call_denied_when_the_context_is_unknown(struct kunit *test)
-{
-	struct call_test *ct = test->priv;
-	u32 known = ct->handle;
-
-	ct->handle = ~known;
-	call_test_next(ct);
-	call_test_send(ct);
-	ct->handle = known;
-
 	KUNIT_EXPECT_FALSE(test, ct->closed);
-	KUNIT_EXPECT_EQ(test, RPCSEC_GSS_CREDPROBLEM, call_test_auth_stat(ct));
+	KUNIT_EXPECT_EQ(test, param->known, call_test_accepted(ct));
+	KUNIT_EXPECT_EQ(test, param->known ? 0 : RPCSEC_GSS_CREDPROBLEM,
+			call_test_auth_stat(ct));
+	if (param->known)
+		call_test_destroy_context(ct);
+	ct->handle = own;
 }
+
+#define TEST_FLOOD	500
+
+/* Nobody fills the cache who has no context */
+static void call_flood_of_unknown_handles(struct kunit *test)
+{
+	struct cache_detail *cd = call_test_cache();
+	struct call_test *ct = test->priv;
+	int entries = cd->entries;
+	u32 own = ct->handle;
+	unsigned int i;
+
+	/* Act */
+	ct->service = RPC_GSS_SVC_NONE;
+	for (i = 0; i < TEST_FLOOD; i++) {
+		ct->handle = 0x0bad0000 + i;
+		call_test_next(ct);
+		KUNIT_ASSERT_TRUE(test, call_test_send(ct));
+		KUNIT_ASSERT_EQ(test, RPCSEC_GSS_CREDPROBLEM,
+				call_test_auth_stat(ct));
+	}
+	ct->handle = own;
+
+	/* Assert */
+	KUNIT_EXPECT_LE(test, cd->entries, entries);
+	call_test_next(ct);
+	KUNIT_ASSERT_TRUE(test, call_test_send(ct));
+	KUNIT_EXPECT_TRUE(test, call_test_accepted(ct));
+}
+
+#if IS_ENABLED(CONFIG_FAIL_SUNRPC)
+
+#define TEST_STALL_US	20000u
+
+struct stall_case {
+	const char		*desc;
+	u32			usecs;
+	enum toy_op		fail_op;
+	bool			again;	/* with a number that was seen */
+	bool			stalled;
+};
+
+static const struct stall_case stall_cases[] = {
+	{
+		.desc		= "not asked for",
+	},
+	{
+		.desc		= "asked for",
+		.usecs		= TEST_STALL_US,
+		.stalled	= true,
+	},
+	{
+		.desc		= "before the number is refused",
+		.usecs		= TEST_STALL_US,
+		.again		= true,
+		.stalled	= true,
+	},
+	{
+		.desc		= "not before the header is checked",
+		.usecs		= TEST_STALL_US,
+		.fail_op	= TOY_VERIFY_HEADER,
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(stall, stall_cases, desc);
+
+static void call_test_restore_faults(void *saved)
+{
+	memcpy(&fail_sunrpc, saved, sizeof(fail_sunrpc));
+}
+
+/* One fault, and no other place to take it */
+static void call_test_arm_fault(struct kunit *test)
+{
+	struct fail_sunrpc_attr *saved;
+	int ret;
+
+	saved = kunit_kmalloc(test, sizeof(*saved), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, saved);
+	memcpy(saved, &fail_sunrpc, sizeof(*saved));
+	ret = kunit_add_action_or_reset(test, call_test_restore_faults, saved);
+	KUNIT_ASSERT_EQ(test, 0, ret);
+	fail_sunrpc.ignore_client_disconnect = true;
+	fail_sunrpc.ignore_server_disconnect = true;
+	fail_sunrpc.ignore_cache_wait = true;
+	fail_sunrpc.attr.verbose = 0;
+	fail_sunrpc.attr.interval = 1;
+	fail_sunrpc.attr.probability = 100;
+	atomic_set(&fail_sunrpc.attr.times, 1);
+}
+
+/* A stall comes between the header's MIC and the check of the number */
+static void call_stalled(struct kunit *test)
+{
+	const struct stall_case *param = test->param_value;
+	struct call_test *ct = test->priv;
+	ktime_t begin;
+
+	/* Arrange */
+	ct->service = RPC_GSS_SVC_NONE;
+	call_test_next(ct);
+	if (param->again) {
+		KUNIT_ASSERT_TRUE(test, call_test_send(ct));
+		KUNIT_ASSERT_TRUE(test, call_test_accepted(ct));
+	}
+	call_test_arm_fault(test);
+	KUNIT_ASSERT_EQ(test, 0, fail_sunrpc_set_gss_stall(&fail_sunrpc,
+							   param->usecs));
+	ct->fail_op = param->fail_op;
+	ct->fail_status = GSS_S_BAD_SIG;
+
+	/* Act */
+	begin = ktime_get();
+	KUNIT_ASSERT_TRUE(test, call_test_send(ct));
+
+	/* Assert */
+	KUNIT_EXPECT_EQ(test, !param->stalled,
+			atomic_read(&fail_sunrpc.attr.times));
+	if (param->stalled)
+		KUNIT_EXPECT_GE(test, ktime_us_delta(ktime_get(), begin),
+				param->usecs);
+	KUNIT_EXPECT_EQ(test, param->again, ct->closed);
+	KUNIT_EXPECT_EQ(test, !param->again && !param->fail_op,
+			call_test_accepted(ct));
+}
+
+static void call_stalled_no_longer_than_a_test(struct kunit *test)
+{
+	u64 max = FAIL_SUNRPC_MAX_STALL_US;
+
+	call_test_arm_fault(test);
+	KUNIT_ASSERT_EQ(test, 0, fail_sunrpc_set_gss_stall(&fail_sunrpc, max));
+
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			fail_sunrpc_set_gss_stall(&fail_sunrpc, max + 1));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			fail_sunrpc_set_gss_stall(&fail_sunrpc, 1ULL << 32));
+	KUNIT_EXPECT_EQ(test, max, fail_sunrpc.gss_stall_us);
+}
+
+#endif /* CONFIG_FAIL_SUNRPC */
 
 static struct kunit_case call_test_cases[] = {
 	KUNIT_CASE_PARAM(call_deferred_and_revisited, service_gen_params),
@@ -1088,8 +1255,12 @@ static struct kunit_case call_test_cases[] = {
 	KUNIT_CASE_PARAM(call_closed_for_lack_of_memory, memory_gen_params),
 	KUNIT_CASE_PARAM(call_repeated_after_lack_of_memory, memory_gen_params),
 	KUNIT_CASE_PARAM(call_denied_for_its_fault, fault_gen_params),
-	KUNIT_CASE(call_closed_when_the_lookup_fails),
-	KUNIT_CASE(call_denied_when_the_context_is_unknown),
+	KUNIT_CASE_PARAM(call_with_another_handle, lookup_gen_params),
+	KUNIT_CASE(call_flood_of_unknown_handles),
+#if IS_ENABLED(CONFIG_FAIL_SUNRPC)
+	KUNIT_CASE_PARAM(call_stalled, stall_gen_params),
+	KUNIT_CASE(call_stalled_no_longer_than_a_test),
+#endif
 	{}
 };
 
