@@ -130,8 +130,9 @@ static int gss_svc_param_sysctl(const struct ctl_table *table, int write,
 	const struct gss_svc_param *param = table->data;
 	unsigned int value = READ_ONCE(*param->value);
 	const struct ctl_table copy = {
-		.data	= &value,
-		.maxlen	= sizeof(value),
+		.procname	= table->procname,
+		.data		= &value,
+		.maxlen		= sizeof(value),
 	};
 	int ret;
 

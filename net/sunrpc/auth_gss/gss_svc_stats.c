@@ -58,8 +58,10 @@ void gss_svc_stats_judged(const struct svc_rqst *rqstp,
 		stats->seen++;
 		break;
 	}
+	/* A connection may have other Calls that are refused: it closes once */
 	if (verdict != GSS_SVC_SEQ_ACCEPTED && xprt &&
-	    test_bit(XPT_TEMP, &xprt->xpt_flags))
+	    test_bit(XPT_TEMP, &xprt->xpt_flags) &&
+	    !test_bit(XPT_CLOSE, &xprt->xpt_flags))
 		stats->closes++;
 	put_cpu_ptr(all);
 }

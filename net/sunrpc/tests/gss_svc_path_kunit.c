@@ -41,6 +41,8 @@
 #define TEST_LARGE	(6 * PAGE_SIZE)
 /* More allocations than any Call needs */
 #define TEST_NEVER	100000
+/* Now and then an allocation takes another one, for the allocator's own use */
+#define TEST_TRIES	5
 
 /* Format of a context that gssd and svcgssd export */
 struct path_export {
@@ -114,6 +116,7 @@ static void path_enter(struct path_test *pt)
 		non_block_start();
 		break;
 	default:
+		break;
 	}
 }
 
@@ -135,6 +138,7 @@ static void path_leave(struct path_test *pt)
 		non_block_end();
 		break;
 	default:
+		break;
 	}
 }
 
@@ -244,15 +248,18 @@ static void path_count_objects(struct kunit *test)
 /* What one object counts for: memory checkers have one each beside it */
 static unsigned int path_count_of_one(void)
 {
-	unsigned int count;
+	unsigned int i, count, least = TEST_NEVER;
 	void *object;
 
-	path_set_fail_nth(TEST_NEVER);
-	object = kmalloc(TEST_SMALL, GFP_NOFS);
-	count = TEST_NEVER - path_fail_nth();
-	path_set_fail_nth(0);
-	kfree(object);
-	return count;
+	for (i = 0; i < TEST_TRIES; i++) {
+		path_set_fail_nth(TEST_NEVER);
+		object = kmalloc(TEST_SMALL, GFP_NOFS);
+		count = TEST_NEVER - path_fail_nth();
+		path_set_fail_nth(0);
+		kfree(object);
+		least = min(least, count);
+	}
+	return least;
 }
 
 /* Pages, too, also those that an object happens to need */
@@ -550,6 +557,8 @@ static struct page *path_alloc_page(struct kunit *test)
 	return virt_to_page(page);
 }
 
+KUNIT_DEFINE_ACTION_WRAPPER(path_put_folio, folio_put, struct folio *);
+
 static int path_test_init(struct kunit *test)
 {
 	const struct enctype_case *param = test->param_value;
@@ -575,7 +584,11 @@ static int path_test_init(struct kunit *test)
 	rqstp->rq_pages = pt->pages;
 	rqstp->rq_respages = pt->respages;
 	rqstp->rq_page_end = pt->respages + TEST_PAGES;
-	rqstp->rq_scratch_folio = page_folio(path_alloc_page(test));
+	rqstp->rq_scratch_folio = folio_alloc(GFP_KERNEL, 0);
+	KUNIT_ASSERT_NOT_NULL(test, rqstp->rq_scratch_folio);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, path_put_folio,
+						  rqstp->rq_scratch_folio));
 	rqstp->rq_bc_net = &init_net;
 
 	if (path_import(&pt->client, param, TEST_FLAG_INITIATOR))
@@ -693,6 +706,8 @@ static void path_never_sleeps_without_preemption(struct kunit *test)
 
 static void path_never_sleeps_in_a_non_blocking_section(struct kunit *test)
 {
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		kunit_skip(test, "spinlocks sleep");
 	path_never_sleeps(test, PATH_WATCH_NON_BLOCK);
 }
 
@@ -750,17 +765,22 @@ static void path_verifies_arguments_with_little(struct kunit *test)
 		{ TEST_LARGE,	2 },
 	};
 	struct path_test *pt = test->priv;
-	unsigned int i;
+	unsigned int i, try, least;
 
 	path_count_objects(test);
 	KUNIT_ASSERT_EQ(test, SVC_OK, path_call(pt, RPC_GSS_PROC_DATA,
 						RPC_GSS_SVC_NONE, TEST_SMALL));
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		pt->watch = PATH_WATCH_ALL_OF_ACCEPT;
-		KUNIT_EXPECT_EQ(test, SVC_OK,
-				path_call(pt, RPC_GSS_PROC_DATA,
-					  RPC_GSS_SVC_INTEGRITY, sizes[i].len));
-		KUNIT_EXPECT_EQ_MSG(test, pt->allocations,
+		least = TEST_NEVER;
+		for (try = 0; try < TEST_TRIES; try++) {
+			pt->watch = PATH_WATCH_ALL_OF_ACCEPT;
+			KUNIT_EXPECT_EQ(test, SVC_OK,
+					path_call(pt, RPC_GSS_PROC_DATA,
+						  RPC_GSS_SVC_INTEGRITY,
+						  sizes[i].len));
+			least = min(least, pt->allocations);
+		}
+		KUNIT_EXPECT_EQ_MSG(test, least,
 				    sizes[i].allocations * path_count_of_one(),
 				    "%zu octets", sizes[i].len);
 	}
@@ -772,6 +792,7 @@ static void path_of_a_reply_is_as_before(struct kunit *test)
 	const struct enctype_case *param = test->param_value;
 	struct path_test *pt = test->priv;
 	struct gss_ctx server = { };
+	unsigned int try, least = TEST_NEVER;
 	struct xdr_netobj mic;
 	struct xdr_buf buf;
 	struct kvec iov;
@@ -787,13 +808,16 @@ static void path_of_a_reply_is_as_before(struct kunit *test)
 	path_drop(&server);
 	KUNIT_ASSERT_EQ(test, GSS_S_COMPLETE, status);
 
-	pt->watch = PATH_WATCH_ALLOCATION;
-	path_enter(pt);
-	status = path_krb5->gm_ops->gss_verify_mic(&pt->client, &buf, &mic);
-	path_leave(pt);
-
-	KUNIT_EXPECT_EQ(test, GSS_S_COMPLETE, status);
-	KUNIT_EXPECT_EQ(test, path_count_of_one(), pt->allocations);
+	for (try = 0; try < TEST_TRIES; try++) {
+		pt->watch = PATH_WATCH_ALLOCATION;
+		path_enter(pt);
+		status = path_krb5->gm_ops->gss_verify_mic(&pt->client, &buf,
+							   &mic);
+		path_leave(pt);
+		KUNIT_EXPECT_EQ(test, GSS_S_COMPLETE, status);
+		least = min(least, pt->allocations);
+	}
+	KUNIT_EXPECT_EQ(test, path_count_of_one(), least);
 }
 
 static struct kunit_case path_test_cases[] = {
