@@ -5,15 +5,12 @@ Only the few files that they need are taken out of the tree, so this neither wai
 kernel build nor disturbs one. The programs are kept in the cache by what they were made from.
 """
 
-import hashlib
 import io
 import tarfile
-import tempfile
 from pathlib import Path
 
-from . import series
-from .paths import cache
-from .run import Failure, output, run
+from . import programs, series
+from .run import Failure, run
 
 FOLDER = "tools/testing/selftests"
 SUITE = f"{FOLDER}/sunrpc"
@@ -40,26 +37,11 @@ def build(suite, target, *flags, log=None):
 
 def key(sha):
     """What the programs are made from, as one word."""
-    parts = series.git().text("ls-tree", sha, "--", *NEEDED)
-    digest = hashlib.sha256(parts.encode())
-    digest.update(output(["gcc", "--version"], "gcc").splitlines()[0].encode())
-    return digest.hexdigest()[:24]
+    return programs.key(series.git().text("ls-tree", sha, "--", *NEEDED).encode())
 
 
 def binaries():
     """The folder with the programs of the whole series, built if they are not in the cache."""
     sha = series.resolve("patched")
-    store = cache("selftests")
-    target = store / key(sha)
-    if target.is_dir():
-        return target
-    with tempfile.TemporaryDirectory(dir=store) as scratch:
-        scratch = Path(scratch)
-        log = scratch / "log"
-        status = build(export(sha, scratch / "tree"), scratch / "made", "USERLDFLAGS=-static", log=log)
-        if status:
-            said = [line for line in log.read_text(errors="replace").splitlines() if "error" in line]
-            raise Failure(f"the selftests do not compile: {(said or ['see make'])[0]}")
-        if not target.is_dir():
-            (scratch / "made").rename(target)
-    return target
+    return programs.kept("selftests", key(sha), "the selftests", lambda scratch, made, log: build(
+        export(sha, scratch / "tree"), made, "USERLDFLAGS=-static", log=log))
