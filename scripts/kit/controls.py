@@ -3,6 +3,7 @@
 
 import configparser
 import subprocess
+from typing import NamedTuple
 
 from . import kunit, series
 from .paths import TOP
@@ -11,13 +12,26 @@ from .run import Failure, output, say, step
 TABLE = TOP / "scripts/controls/kunit.conf"
 
 
+class Control(NamedTuple):
+    """A section of the table."""
+
+    how: str        # revert or mutate
+    what: str       # the patch
+    fails: list     # cases that must fail
+    may: list       # cases that may, as threads happen to meet
+
+    def suites(self):
+        """The suites in which cases may fail."""
+        return {case.partition(".")[0] for case in (*self.fails, *self.may)}
+
+
 def listed(section, key):
     """The cases of a key, a line each."""
     return sorted(line.strip() for line in section.get(key, "").splitlines() if line.strip())
 
 
 def table():
-    """Control name -> (how, what, cases that must fail, cases that may, as threads happen to meet)."""
+    """Name -> Control."""
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
     parser.read(TABLE)
     found = {}
@@ -26,7 +40,7 @@ def table():
         cases = listed(parser[name], "fails")
         if how not in ("revert", "mutate") or not cases:
             raise Failure(f"{TABLE.name}: [{name}] needs 'fault = revert|mutate X' and 'fails ='")
-        found[name] = (how, what, cases, listed(parser[name], "may"))
+        found[name] = Control(how, what, cases, listed(parser[name], "may"))
     return found
 
 
@@ -49,7 +63,7 @@ def failures(names, arch):
     src = series.checkout(series.resolve("patched"))
     try:
         for name in names:
-            put_back(src, *rows[name][:2])
+            put_back(src, rows[name].how, rows[name].what)
         with step(f"control {', '.join(names)}"):
             cases = kunit.run_suites(src, arch)
     finally:
@@ -57,16 +71,11 @@ def failures(names, arch):
     return sorted(case for case, status in cases.items() if status not in ("PASS", "SKIP")), len(cases)
 
 
-def suites_of(row):
-    """The suites in which a control may make cases fail."""
-    return {case.partition(".")[0] for case in (*row[2], *row[3])}
-
-
 def batches(rows):
     """The names of rows in groups of which no two expect failures in one suite: they share a build."""
     groups = []
     for name, row in rows.items():
-        suites = suites_of(row)
+        suites = row.suites()
         for members, taken in groups:
             if not taken & suites:
                 members.append(name)
@@ -79,8 +88,8 @@ def batches(rows):
 
 def verdict(row, failed):
     """What is wrong with a control, or None."""
-    passed = [case for case in row[2] if case not in failed]
-    surplus = [case for case in failed if case not in row[2] and case not in row[3]]
+    passed = [case for case in row.fails if case not in failed]
+    surplus = [case for case in failed if case not in row.fails and case not in row.may]
     return "; ".join(filter(None, (
         passed and f"passed with the fault in place: {', '.join(passed)}",
         surplus and f"failed beside the point: {', '.join(surplus)}"))) or None
@@ -116,8 +125,8 @@ def check_batch(names, arch="um"):
 
 def agreed(rows, failed):
     """The names of the rows that these failures settle."""
-    owned = set().union(*(suites_of(row) for row in rows.values()))
+    owned = set().union(*(row.suites() for row in rows.values()))
     if any(case.partition(".")[0] not in owned for case in failed):
         return set()
     return {name for name, row in rows.items()
-            if not verdict(row, [case for case in failed if case.partition(".")[0] in suites_of(row)])}
+            if not verdict(row, [case for case in failed if case.partition(".")[0] in row.suites()])}

@@ -9,8 +9,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kit import controls
 
-ROWS = {"one": ("revert", "a", ["red.first", "red.second"], []),
-        "two": ("mutate", "b", ["blue.first"], ["blue.race"])}
+ROWS = {"one": controls.Control("revert", "a", ["red.first", "red.second"], []),
+        "two": controls.Control("mutate", "b", ["blue.first"], ["blue.race"])}
 
 
 class Agreed(unittest.TestCase):
@@ -43,7 +43,7 @@ class Batches(unittest.TestCase):
     """Which controls share a build."""
 
     def test_no_two_of_one_suite(self):
-        more = {**ROWS, "three": ("mutate", "c", ["red.third"], ["green.race"])}
+        more = {**ROWS, "three": controls.Control("mutate", "c", ["red.third"], ["green.race"])}
         self.assertEqual([["one", "two"], ["three"]], controls.batches(more))
 
 
