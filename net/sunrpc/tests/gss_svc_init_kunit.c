@@ -952,6 +952,8 @@ static void server_counts_what_it_judged(struct kunit *test)
 	clear_bit(XPT_CLOSE, &it->rqstp->rq_xprt->xpt_flags);
 	clear_bit(XPT_TEMP, &it->rqstp->rq_xprt->xpt_flags);
 	init_test_data(it, 3);				/* low */
+	KUNIT_EXPECT_FALSE(test, test_bit(XPT_CLOSE,
+					  &it->rqstp->rq_xprt->xpt_flags));
 
 	gss_svc_stats_sum(&init_net, &is);
 	KUNIT_EXPECT_EQ(test, 6, is.accepted - was.accepted);
