@@ -19,6 +19,7 @@ LOADS = {
     "fio": "fio, 8 KiB random 70/30, direct, 4 jobs x 32 in flight",
     "stream": "sequential write and read of large blocks, with fsync",
     "files": "many small files: untar, stat, rm",
+    "mixed": "fio and files at once, each on a mount of v3 and one of the condition's version",
     "latereply": "replies held 4.5 to 6.3 s, past the first retransmit, in 0.3 s steps",
     "drc": "mkdir, rename, link, exclusive create and the like, each result compared with a model",
     "storm": "small reads, writes, renames and syncs of many processes, every byte compared",
@@ -115,6 +116,8 @@ def _shape(cond, tokens):
         shape.change(cond, match)
     if cond.slots and cond.vers in ("3", "4.0"):
         raise Failure(f"condition '{cond.name}': v{cond.vers} has no session slots")
+    if cond.load == "mixed" and (cond.vers == "3" or cond.transport != "tcp"):
+        raise Failure(f"condition '{cond.name}': the load 'mixed' has its own mount of v3, over tcp")
     if cond.outage_s and cond.netem:
         raise Failure(f"condition '{cond.name}': an outage and shaped packets exclude each other")
     if cond.sec == "sys" and (cond.stall_us or cond.lag or cond.window or cond.load == "replay"):
@@ -140,7 +143,7 @@ CURATED = (
     "krb5i-tcp-fio-delayhalf", "krb5i-tcp-fio-nc1", "krb5i-tcp-fio-nc16", "krb5p-tcp-fio-nc1",
     "krb5p-tcp-fio-delay", "krb5p-tcp-fio-loss", "krb5p-tcp-fio-reorder",
     "krb5i-tcp-fio-v3-reorder", "krb5i-tcp-fio-kill", "krb5i-tcp-fio-v3-kill",
-    "krb5p-tcp-fio-kill", "krb5p-tcp-files-vcpu2-hogs", "krb5p-rdma-files-vcpu2-hogs",
+    "krb5p-tcp-fio-kill", "krb5-tcp-mixed-kill", "krb5p-tcp-mixed-kill", "krb5p-tcp-files-vcpu2-hogs", "krb5p-rdma-files-vcpu2-hogs",
     "krb5p-tcp-fio-vcpu2", "krb5p-rdma-fio-vcpu2", "krb5p-tcp-fio-mem", "krb5p-tcp-fio-slots64",
     "krb5p-tcp-fio-nfsd16", "krb5-tcp-fio-t60-expire48", "krb5p-tcp-fio-t60-expire48-stopgssd",
     "krb5-tcp-fio-t60-expire48-stopkdc", "krb5p-tcp-fio-restart", "krb5i-tcp-fio-sha2",

@@ -13,6 +13,7 @@ HOLDS = ("4.5", "4.8", "5.1", "5.4", "5.7", "6.0", "6.3")
 STALL = 150          # seconds a load may need past its own time
 FIO = ("fio", *tools.LOADS)     # loads that measure with fio
 SELFTESTS = ("drc", "storm")    # loads that are programs of tools/testing/selftests/sunrpc
+MOUNTS = ("main", "v3")         # of the load mixed
 POINTS = 5000        # of the latency curve
 RESULTS = ("errors", "iops_read", "iops_write", "mbps", "p50_us", "p99_us", "p9999_us")
 
@@ -78,8 +79,20 @@ def _shell(raw, percentiles):
             "p9999_us": percentiles[2]}
 
 
+def _mixed(raw, percentiles):
+    """The sums of the four loads; latencies are those of the RPCs."""
+    fio = [_fio(raw / f"mixed.{part}.fio") for part in MOUNTS]
+    files = [_shell(raw / f"mixed.{part}.files", percentiles) for part in MOUNTS]
+    total = lambda name, rows: sum(row[name] for row in rows)
+    return {**files[0], "errors": total("errors", fio + files),
+            **{name: _number(total(name, fio)) for name in ("iops_read", "iops_write")},
+            "mbps": _number(total("mbps", fio + files), 2)}
+
+
 def results(cond, raw, percentiles):
     """The row fields of RESULTS."""
+    if cond.load == "mixed":
+        return _mixed(raw, percentiles)
     if cond.load not in FIO:
         return _shell(raw, percentiles)
     found = _fio(raw)
@@ -87,9 +100,13 @@ def results(cond, raw, percentiles):
     return found
 
 
-def _points(cond, raw):
-    """(ms, usec, kind) in order of time."""
-    if cond.load in FIO:
+def _points(load, raw):
+    """(ms, usec, kind) of each operation."""
+    if load == "mixed":
+        for part in ("fio", "files"):
+            for mount in MOUNTS:
+                yield from _points(part, raw / f"mixed.{mount}.{part}")
+    elif load in FIO:
         path, kinds = raw / "fio.log", {"0": "read", "1": "write"}
         for line in path.read_text().splitlines() if path.exists() else []:
             words = line.replace(",", " ").split()
@@ -104,7 +121,7 @@ def _points(cond, raw):
 
 def latency(cond, raw, path):
     """Write the latency curve as CSV: at most POINTS points, the worst of each stretch."""
-    points = sorted(_points(cond, raw))
+    points = sorted(_points(cond.load, raw))
     step = -(-len(points) // POINTS) or 1
     with open(path, "w", encoding="ascii") as file:
         file.write("ms,usec,kind\n")

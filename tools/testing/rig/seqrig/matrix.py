@@ -48,7 +48,7 @@ MATRIX = (
     Entry("replay", "no operation runs twice and no byte is lost while connections are killed",
           ("krb5{i,p}-tcp-{drc,storm}{-v3,}-kill",), control="none"),
     Entry("kills", "connections killed for ten minutes: no hang, no EIO, no wrong byte (LAYER=debug)",
-          ("krb5{,p}-tcp-{fio,files}{-v3,}-kill",), seconds=600, control="none"),
+          ("krb5{,p}-tcp-mixed-kill",), seconds=600, control="none"),
     Entry("outage", "no WRITE is lost when the context expires while the server is away",
           ("krb5{,i,p}-tcp-outage{-v3,}",)),
     Entry("window", "a longer history spares a stock client what a stalled Call costs",

@@ -92,7 +92,7 @@ class Names(Case):
                      "krb5-tcp-fio-outage-delay", "krb5-tcp-outage-loss",
                      "krb5-tcp-fio-stall-lag", "krb5-tcp-fio-win128-win256",
                      "sys-tcp-fio-lag", "sys-tcp-fio-win128", "sys-tcp-replay",
-                     "krb5-rdma-replay"):
+                     "krb5-rdma-replay", "krb5-tcp-mixed-v3", "krb5-rdma-mixed"):
             with self.subTest(name), self.assertRaises(Failure):
                 condition.parse(name)
 

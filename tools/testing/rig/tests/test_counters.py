@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The parsers of what guests leave, on samples as guests left them."""
 
+import json
 import sys
 import tempfile
 import unittest
@@ -194,6 +195,22 @@ class Latency(unittest.TestCase):
         rows = path.read_text().splitlines()
         self.assertLessEqual(len(rows), loads.POINTS + 1)
         self.assertIn("7777,1009,read", rows)
+
+    def test_a_mixed_load_is_the_sum_of_its_parts(self):
+        job = {"total_err": 2, "read": {"iops": 3.0, "bw_bytes": 1000000},
+               "write": {"iops": 1.0, "bw_bytes": 500000}}
+        fio, files = json.dumps({"jobs": [job]}, indent=1), "errors=1 bytes=8 operations=3 usec=4\n"
+        raw = folder(self, {f"mixed.{mount}.{name}": text for mount in loads.MOUNTS
+                            for name, text in (("fio/fio.json", fio), ("files/load", files),
+                                               ("files/latency", "7 9 stat\n"))})
+        row = loads.results(SimpleNamespace(load="mixed"), raw, [1, 2, 3])
+        self.assertEqual((6, 6.0, 2.0, 7.0, 3),
+                         tuple(row[key] for key in ("errors", "iops_read", "iops_write", "mbps", "p9999_us")))
+        loads.latency(SimpleNamespace(load="mixed"), raw, raw / "latency.csv")
+        self.assertEqual("7,9,stat", (raw / "latency.csv").read_text().splitlines()[1])
+        (raw / "mixed.v3.files/load").unlink()
+        with self.assertRaises(Failure):
+            loads.results(SimpleNamespace(load="mixed"), raw, [1, 2, 3])
 
     def test_missing_result(self):
         with self.assertRaises(Failure):
