@@ -1139,7 +1139,7 @@ static void context_is_written_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, init_test_allocated(it));
 }
 
-#define TEST_CONTEXTS	1000
+#define TEST_CONTEXTS	10000
 
 static void contexts_come_and_go(struct kunit *test)
 {
