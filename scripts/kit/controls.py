@@ -10,6 +10,9 @@ from .paths import TOP
 from .run import Failure, output, say, step
 
 TABLE = TOP / "scripts/controls/kunit.conf"
+# Many Calls never end with the faults in place. A case that would have passed and was cut short runs
+# again by itself, without the haste.
+HASTE = ("fake_xprt.patience=2",)
 
 
 class Control(NamedTuple):
@@ -65,7 +68,7 @@ def failures(names, arch):
         for name in names:
             put_back(src, rows[name].how, rows[name].what)
         with step(f"control {', '.join(names)}"):
-            cases = kunit.run_suites(src, arch)
+            cases = kunit.run_suites(src, arch, boot=HASTE if len(names) > 1 else ())
     finally:
         series.checkout(series.resolve("patched"))
     return sorted(case for case, status in cases.items() if status not in ("PASS", "SKIP")), len(cases)
