@@ -3,9 +3,9 @@
  * Read and write the headers of RPC records.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "rpc.h"
+#include "xdr.h"
 
 #define LAST_FRAGMENT	0x80000000u
 #define LONGEST		(8u << 20)	/* more than any record of NFS */
@@ -17,50 +17,19 @@
 #define GSS_DATA	0
 #define LONGEST_VERF	400
 
-/* What is left to read of a record. */
-struct reader {
-	const uint8_t	*at;
-	size_t		left;
-	bool		bad;
-};
-
-static uint32_t get(struct reader *in)
-{
-	uint32_t word;
-
-	if (in->left < 4) {
-		in->bad = true;
-		return 0;
-	}
-	word = rpc_word(in->at);
-	in->at += 4;
-	in->left -= 4;
-	return word;
-}
-
-static const uint8_t *get_bytes(struct reader *in, uint32_t len)
-{
-	const uint8_t *bytes = in->at;
-	size_t padded = (len + 3ul) & ~3ul;
-
-	if (in->bad || in->left < padded) {
-		in->bad = true;
-		return NULL;
-	}
-	in->at += padded;
-	in->left -= padded;
-	return bytes;
-}
-
 /**
- * rpc_word - a word in network order
- * @at: four bytes
+ * rpc_mark - complete a record
+ * @data: where its mark goes
+ * @end: of what was written behind it
  *
- * Return: the word.
+ * Return: the length of the record with its mark.
  */
-uint32_t rpc_word(const uint8_t *at)
+size_t rpc_mark(uint8_t *data, const uint8_t *end)
 {
-	return (uint32_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
+	struct writer mark = { .at = data, .left = RPC_MARK };
+
+	put_word(&mark, LAST_FRAGMENT | (end - data - RPC_MARK));
+	return end - data;
 }
 
 /**
@@ -73,11 +42,9 @@ uint32_t rpc_word(const uint8_t *at)
  */
 size_t rpc_record(const uint8_t *data, size_t len)
 {
-	uint32_t mark;
+	struct reader in = { .at = data, .left = len };
+	uint32_t mark = get_word(&in);
 
-	if (len < RPC_MARK)
-		return 0;
-	mark = rpc_word(data);
 	if (!(mark & LAST_FRAGMENT) || (mark & ~LAST_FRAGMENT) > LONGEST)
 		return 0;
 	return RPC_MARK + (mark & ~LAST_FRAGMENT);
@@ -96,20 +63,20 @@ bool rpc_read_call(const uint8_t *data, size_t len, struct rpc_call *call)
 	struct reader in = { .at = data, .left = len };
 	bool wanted;
 
-	get(&in);
-	call->xid = get(&in);
-	wanted = get(&in) == CALL;
-	wanted &= get(&in) == 2;		/* the version of RPC */
-	wanted &= get(&in) == NFS_PROGRAM;
-	get(&in);				/* version, procedure */
-	get(&in);
-	wanted &= get(&in) == FLAVOR_GSS;
-	get(&in);				/* the length of the credential */
-	wanted &= get(&in) == GSS_VERSION;
-	wanted &= get(&in) == GSS_DATA;
-	call->seqno = get(&in);
-	get(&in);				/* the service */
-	call->handle_len = get(&in);
+	get_word(&in);
+	call->xid = get_word(&in);
+	wanted = get_word(&in) == CALL;
+	wanted &= get_word(&in) == 2;		/* the version of RPC */
+	wanted &= get_word(&in) == NFS_PROGRAM;
+	get_word(&in);				/* version, procedure */
+	get_word(&in);
+	wanted &= get_word(&in) == FLAVOR_GSS;
+	get_word(&in);				/* the length of the credential */
+	wanted &= get_word(&in) == GSS_VERSION;
+	wanted &= get_word(&in) == GSS_DATA;
+	call->seqno = get_word(&in);
+	get_word(&in);				/* the service */
+	call->handle_len = get_word(&in);
 	if (!wanted || call->handle_len > RPC_HANDLE)
 		return false;
 	call->handle = get_bytes(&in, call->handle_len);
@@ -129,42 +96,33 @@ bool rpc_read_reply(const uint8_t *data, size_t len, struct rpc_reply *reply)
 	struct reader in = { .at = data, .left = len };
 	uint32_t denied, verf;
 
-	get(&in);
-	reply->xid = get(&in);
-	if (get(&in) != REPLY)
+	get_word(&in);
+	reply->xid = get_word(&in);
+	if (get_word(&in) != REPLY)
 		return false;
-	denied = get(&in);
+	denied = get_word(&in);
 	if (in.bad || denied > 1)
 		return false;
 	reply->denied = denied;
 	if (denied) {
-		get(&in);			/* an authentication error, or a version */
+		get_word(&in);			/* an authentication error, or a version */
 	} else {
-		get(&in);
-		verf = get(&in);
+		get_word(&in);
+		verf = get_word(&in);
 		if (verf > LONGEST_VERF || !get_bytes(&in, verf))
 			return false;
 	}
-	reply->status = get(&in);
+	reply->status = get_word(&in);
 	return !in.bad;
 }
 
-static uint8_t *put(uint8_t *at, uint32_t word)
+static void put_junk(struct writer *out, uint32_t len)
 {
-	at[0] = word >> 24;
-	at[1] = word >> 16;
-	at[2] = word >> 8;
-	at[3] = word;
-	return at + 4;
-}
+	uint8_t *at = put_room(out, len);
+	uint32_t i;
 
-static uint8_t *put_junk(uint8_t *at, uint32_t len)
-{
-	uint32_t i, padded = (len + 3) & ~3u;
-
-	for (i = 0; i < padded; i++)
-		at[i] = i < len ? rand() : 0;
-	return at + padded;
+	for (i = 0; at && i < len; i++)
+		at[i] = rand();
 }
 
 /**
@@ -178,25 +136,24 @@ static uint8_t *put_junk(uint8_t *at, uint32_t len)
 size_t rpc_write_junk(uint8_t *data, uint32_t xid, uint32_t handle_len)
 {
 	const uint32_t verf_len = 28;		/* of a MIC token with aes-sha1 */
-	uint8_t *at = data + RPC_MARK;
+	struct writer out = { .at = data + RPC_MARK, .left = RPC_JUNK - RPC_MARK };
 
-	at = put(at, xid);
-	at = put(at, CALL);
-	at = put(at, 2);
-	at = put(at, NFS_PROGRAM);
-	at = put(at, 4);
-	at = put(at, 0);
-	at = put(at, FLAVOR_GSS);
-	at = put(at, 20 + ((handle_len + 3) & ~3u));
-	at = put(at, GSS_VERSION);
-	at = put(at, GSS_DATA);
-	at = put(at, xid);
-	at = put(at, 1);			/* no integrity, no privacy */
-	at = put(at, handle_len);
-	at = put_junk(at, handle_len);
-	at = put(at, FLAVOR_GSS);
-	at = put(at, verf_len);
-	at = put_junk(at, verf_len);
-	put(data, LAST_FRAGMENT | (at - data - RPC_MARK));
-	return at - data;
+	put_word(&out, xid);
+	put_word(&out, CALL);
+	put_word(&out, 2);
+	put_word(&out, NFS_PROGRAM);
+	put_word(&out, 4);
+	put_word(&out, 0);
+	put_word(&out, FLAVOR_GSS);
+	put_word(&out, 20 + ((handle_len + 3) & ~3u));
+	put_word(&out, GSS_VERSION);
+	put_word(&out, GSS_DATA);
+	put_word(&out, xid);
+	put_word(&out, 1);			/* no integrity, no privacy */
+	put_word(&out, handle_len);
+	put_junk(&out, handle_len);
+	put_word(&out, FLAVOR_GSS);
+	put_word(&out, verf_len);
+	put_junk(&out, verf_len);
+	return rpc_mark(data, out.at);
 }

@@ -31,7 +31,7 @@ struct rpc_reply {
 /* Of struct rpc_reply, where denied. */
 #define RPC_CREDPROBLEM	13
 
-uint32_t rpc_word(const uint8_t *at);
+size_t rpc_mark(uint8_t *data, const uint8_t *end);
 size_t rpc_record(const uint8_t *data, size_t len);
 bool rpc_read_call(const uint8_t *data, size_t len, struct rpc_call *call);
 bool rpc_read_reply(const uint8_t *data, size_t len, struct rpc_reply *reply);
