@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """The programs of tools/ against a toy server on this machine."""
 
+import concurrent.futures
 import contextlib
+import ctypes
+import os
 import socket
 import subprocess
+import tempfile
+import time
 import unittest
 from unittest import mock
 
@@ -203,6 +208,85 @@ class Replay(Program):
                 status, counts, out = self.run_tool("replay", *args)
                 self.assertEqual((1, {}), (status, counts))
                 self.assertRegex(out, r"^Bail out! .*\n$")
+
+
+def permission_events():
+    """May we hold up who reads a file, and does the kernel know how?"""
+    # fanotify_init(FAN_CLASS_CONTENT, O_RDONLY) and fanotify_mark(ADD, FAN_ACCESS_PERM)
+    libc = ctypes.CDLL(None, use_errno=True)
+    with tempfile.NamedTemporaryFile() as file:
+        group = libc.fanotify_init(4, 0)
+        if group < 0:
+            return False
+        try:
+            return not libc.fanotify_mark(group, 1, ctypes.c_uint64(0x20000), -100,
+                                          file.name.encode())
+        finally:
+            os.close(group)
+
+
+@unittest.skipUnless(permission_events(), "no permission events here (fanotify, CAP_SYS_ADMIN)")
+class SlowRead(Case):
+    """Reads of one file that take their time."""
+
+    def setUp(self):
+        super().setUp()
+        self.path = self.root / "slow"
+        self.path.write_text("slow")
+
+    def start(self, delay):
+        """Start the program and wait until it watches the file."""
+        program = subprocess.Popen(     # pylint: disable=consider-using-with
+            [tools.binaries() / "slowread", "--file", self.path, "--delay", str(delay)],
+            stdout=subprocess.PIPE, text=True)
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.wait, 30)
+        self.addCleanup(program.kill)
+        self.assertRegex(program.stdout.readline(), "^# every read of ")
+        return program
+
+    def read(self, path):
+        """Seconds for one read."""
+        begin = time.monotonic()
+        with open(path, "rb", buffering=0) as file:
+            self.assertEqual(b"slow", file.read(4))
+        return time.monotonic() - begin
+
+    def test_reads_wait_side_by_side_and_are_counted(self):
+        program = self.start(400)
+        begin = time.monotonic()
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            taken = list(pool.map(self.read, [self.path] * 4))
+        self.assertGreaterEqual(min(taken), 0.39)
+        self.assertLess(time.monotonic() - begin, 4 * 0.4)
+        program.terminate()
+        self.assertEqual("slow_reads 4\n", program.stdout.read())
+
+    def test_nothing_else_waits(self):
+        program = self.start(20000)
+        other = self.root / "other"
+        other.write_text("slow")
+        self.assertLess(self.read(other), 15)
+        program.terminate()
+        self.assertEqual("slow_reads 0\n", program.stdout.read())
+
+    def test_at_its_end_all_go_on(self):
+        program = self.start(60000)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            reading = pool.submit(self.read, self.path)
+            with contextlib.suppress(concurrent.futures.TimeoutError):
+                reading.result(timeout=0.5)
+            self.assertFalse(reading.done())
+            program.terminate()
+            self.assertLess(reading.result(timeout=30), 30)
+        self.assertEqual("slow_reads 1\n", program.stdout.read())
+
+    def test_bad_options_end_in_one_line(self):
+        for args in ((), ("--file", self.root / "nowhere"), ("--delay", "x")):
+            done = subprocess.run([tools.binaries() / "slowread", *args], capture_output=True,
+                                  text=True, timeout=30, check=False)
+            self.assertEqual((1, ""), (done.returncode, done.stderr))
+            self.assertRegex(done.stdout, r"^Bail out! .*\n$")
 
 
 class Build(Case):
