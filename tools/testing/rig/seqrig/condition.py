@@ -11,6 +11,7 @@ import fnmatch
 import re
 
 from kit.run import Failure
+from seqrig import throttle
 from seqrig.shapes import SHAPES, find
 
 SECS = ("sys", "krb5", "krb5i", "krb5p")
@@ -25,6 +26,7 @@ LOADS = {
     "storm": "small reads, writes, renames and syncs of many processes, every byte compared",
     "outage": "buffered writes while the server is away and the ticket expires and is renewed",
     "replay": "small reads, and some of their Calls sent again by a stranger: at once, past N, past H",
+    "silent": "small reads from a responder that drops late Calls without a word, v3",
     "flood": "a few small reads and writes beside 1000 junk Calls a second, with unknown GSS handles",
     "script": "a reproducer of the user's (LOAD=path)",
 }
@@ -32,8 +34,11 @@ LOADS = {
 # begins when the ticket is 5 s old at most, and ends after it has expired.
 LOAD_FIELDS = {
     "latereply": {"mount_opts": "timeo=50"},
+    "silent": {"vers": "3", "window": 8,
+               "mount_opts": "port=2049,mountport=2049,mountvers=3,noacl,timeo=50"},
     "outage": {"mount_opts": "wsize=65536", "ticket_s": 40, "outage_s": 45, "key_expire_timeo": 1},
 }
+FILES = ("fio", "latereply", "replay", "flood", "silent")     # loads with files laid out before
 AES_SHA1 = "aes256-cts-hmac-sha1-96"
 
 
@@ -62,6 +67,16 @@ class Condition:
     stall_us: int | None = None
     lag: int | None = None
     window: int | None = None
+    lose: int | None = None
+    slow_every: int | None = None
+    throttle: bool | None = None
+    toggle_ms: int | None = None
+    margin: int | None = None
+    guard_ms: int | None = None
+    giveup_ms: int | None = None
+    signals_ms: int | None = None
+    gone: bool = False
+    unload: bool = False
     mempress_mb: int = 0
     stop: tuple | None = None
     restart_after: int | None = None
@@ -114,16 +129,38 @@ def _shape(cond, tokens):
                           " contradict each other")
         seen[shape.kind] = token
         shape.change(cond, match)
-    if cond.slots and cond.vers in ("3", "4.0"):
-        raise Failure(f"condition '{cond.name}': v{cond.vers} has no session slots")
-    if cond.load == "mixed" and (cond.vers == "3" or cond.transport != "tcp"):
-        raise Failure(f"condition '{cond.name}': the load 'mixed' has its own mount of v3, over tcp")
-    if cond.outage_s and cond.netem:
-        raise Failure(f"condition '{cond.name}': an outage and shaped packets exclude each other")
-    if cond.sec == "sys" and (cond.stall_us or cond.lag or cond.window or cond.load == "replay"):
-        raise Failure(f"condition '{cond.name}': sys has no sequence numbers")
-    if cond.load == "replay" and cond.transport != "tcp":
-        raise Failure(f"condition '{cond.name}': Calls can be replayed on tcp only")
+    wrong = next((text for applies, text in _rules(cond) if applies), None)
+    if wrong:
+        raise Failure(f"condition '{cond.name}': {wrong}")
+
+
+def _rules(cond):
+    """(does it apply, what is wrong with the condition then)."""
+    silent = cond.load == "silent"
+    sequence = (cond.stall_us or cond.lag or cond.window or cond.load == "replay"
+                or throttle.by_hand(cond))
+    return (
+        (cond.slots and cond.vers in ("3", "4.0"), f"v{cond.vers} has no session slots"),
+        (cond.load == "mixed" and (cond.vers == "3" or cond.transport != "tcp"),
+         "the load 'mixed' has its own mount of v3, over tcp"),
+        ((cond.outage_s or cond.gone) and cond.netem,
+         "an outage and shaped packets exclude each other"),
+        (silent and (cond.sec, cond.transport, cond.vers) != ("krb5", "tcp", "3"),
+         "the responder knows nothing but krb5 and v3, over tcp"),
+        (silent and (cond.stall_us or cond.lag or cond.restart_after or cond.slow_every),
+         "the responder is no nfsd"),
+        (silent and cond.window > 65536, "the responder has no such window"),
+        (cond.lose and not silent, "only the responder of the load 'silent' loses Replies"),
+        (cond.sec == "sys" and sequence, "sys has no sequence numbers"),
+        (cond.load == "replay" and cond.transport != "tcp", "Calls can be replayed on tcp only"),
+        (cond.signals_ms and cond.load not in FILES, "this load has no file for readers to kill"),
+    )
+
+
+def with_shape(cond, token):
+    """The same condition under one shape more."""
+    return parse(f"{cond.name}-{token}", seconds=cond.seconds, enctype=cond.enctype,
+                 load_path=cond.load_path, seed=cond.seed)
 
 
 def describe(name):
@@ -154,6 +191,15 @@ CURATED = (
     "krb5-tcp-outage", "krb5p-tcp-outage", "krb5-tcp-outage-life600", "krb5p-tcp-fio-outage20",
 )
 
+# The client's throttle. A responder with a window of its own; what slows down one operation of
+# many; what may not hang while numbers wait.
+THROTTLED = (
+    *(f"krb5-tcp-silent-win{window}" for window in (1, 2, 8, 32)),
+    *(f"krb5-tcp-silent-win{window}-lose" for window in (1, 2, 8, 32)), "krb5-tcp-silent-kill",
+    *(f"{sec}-tcp-fio-slowop" for sec in SECS[1:]), "krb5-tcp-fio-nothrottle",
+    "krb5-tcp-fio-toggle", "krb5-tcp-fio-signals", "krb5-tcp-fio-gone", "krb5-tcp-fio-unload",
+)
+
 # Lag on demand: these need a server with the switch, so their control is no plain base.
 STALLED = (
     *(f"{sec}-tcp-fio-hogs-lag" for sec in SECS[1:]),
@@ -171,7 +217,7 @@ def catalogue():
               for sec in SECS for transport in TRANSPORTS]
     names += [f"{sec}-tcp-{load}" for load in ("latereply-v3", "replay", "flood")
               for sec in SECS[1:]]
-    return [(name, describe(name)) for name in (*names, *CURATED, *STALLED)]
+    return [(name, describe(name)) for name in (*names, *CURATED, *STALLED, *THROTTLED)]
 
 
 def braces(word):

@@ -56,6 +56,12 @@ def log2_percentiles(text, shares):
     return result
 
 
+def buckets(text):
+    """[(end, hits)] of a histogram with one key in buckets; the end belongs to the bucket."""
+    found = re.findall(r"^\{ [^:]+:\s*~ \d+-(\d+)\s*\} hitcount:\s+(\d+)", text, re.M)
+    return sorted((int(end), int(hits)) for end, hits in found)
+
+
 def file_sync(text):
     """WRITEs with stable=FILE_SYNC (2) in the histogram of nfs_initiate_write."""
     return sum(hits for key, hits in bins(text) if key == 2)
@@ -97,6 +103,11 @@ def rpc(before, after):
 def pairs(text):
     """{name: number} of lines 'name number'."""
     return {name: int(value) for name, value in re.findall(r"^(\S+)\s+(-?\d+)$", text, re.M)}
+
+
+def pairs_of(path):
+    """{name: number} of a file of pairs; None when the guest did not write it."""
+    return pairs(path.read_text(errors="replace")) if path.exists() else None
 
 
 def rdma(raw):

@@ -19,7 +19,7 @@ from pathlib import Path
 from kit import selftests
 from kit.paths import RIG
 from kit.run import Failure, say
-from seqrig import accel, counters, image, loads, tools, window
+from seqrig import accel, counters, image, loads, throttle, tools, window
 from seqrig.guest import Guest
 
 FREE_MIB = 64        # what a run may write into its folder
@@ -70,11 +70,14 @@ def _environment(cond, sabotage):
         "MOUNT_OPTS": cond.mount_opts, "NFSD": cond.nfsd, "VCPUS": cond.vcpus,
         "SLOTS": cond.slots, "GSSD_T": cond.gssd_t, "KEY_EXPIRE": cond.key_expire_timeo,
         "KILL_MS": cond.kill_ms, "KILL_S": cond.kill_ms and cond.kill_ms / 1000, "HOGS": cond.hogs,
-        "STALL_US": cond.stall_us, "LAG": cond.lag, "WINDOW": cond.window,
+        "STALL_US": cond.stall_us, "LAG": cond.lag, "WINDOW": cond.window, "LOSE": cond.lose,
+        "SLOW_EVERY": cond.slow_every, "TOGGLE_S": cond.toggle_ms and cond.toggle_ms / 1000,
+        "SIGNALS_S": cond.signals_ms and cond.signals_ms / 1000,
+        "GONE": "yes" if cond.gone else None, "UNLOAD": "yes" if cond.unload else None,
         "MEMPRESS": cond.mempress_mb, "RESTART_AFTER": cond.restart_after,
         "TICKET": cond.ticket_s, "OUTAGE": cond.outage_s, "SEED": cond.seed,
         "STOP_DAEMON": daemon, "STOP_AFTER": after, "STOP_FOR": duration,
-        "SABOTAGE": sabotage,
+        "SABOTAGE": sabotage, **throttle.environment(cond),
         **{f"NETEM_{way}": rules.get(f"NETEM_{way}", "")
            for way in ("C2S", "C2S_HALF", "S2C", "S2C_HALF")}}
     return "".join(f"{name}={shlex.quote('' if value is None else str(value))}\n"
@@ -88,7 +91,10 @@ def _adapt(cond):
     if cond.load == "latereply" and "timeo=" not in cond.mount_opts:
         options = ",".join(filter(None, [cond.mount_opts, "timeo=50"]))
         cond = dataclasses.replace(cond, mount_opts=options)
-    if (cond.kill_ms or cond.outage_s) and cond.transport != "tcp":
+    if cond.gone and "timeo=" not in cond.mount_opts:
+        options = ",".join(filter(None, [cond.mount_opts, "timeo=50"]))
+        cond = dataclasses.replace(cond, mount_opts=options)
+    if (cond.kill_ms or cond.outage_s or cond.gone) and cond.transport != "tcp":
         raise Failure(f"condition '{cond.name}': connections can be killed on tcp only")
     if cond.ticket_s and cond.load != "outage":
         raise Failure(f"condition '{cond.name}': only the load 'outage' has a user with a ticket")
@@ -129,7 +135,7 @@ class Run:
                 raise Failure(f"the load {self.cond.load_path} cannot be read: {err}") from err
         if self.cond.load in loads.SELFTESTS:
             shutil.copytree(selftests.binaries(), self.share / "selftests")
-        if self.cond.load in tools.LOADS:
+        if tools.needed(self.cond):
             shutil.copytree(tools.binaries(), self.share / "tools")
 
     def _boot(self):
@@ -291,7 +297,7 @@ class Run:
             return f"the mount has proto={row['proto']}"
         if self.cond.transport == "rdma" and not row["rdma"]:
             return "no RDMA counter moved"
-        return window.cause(self.cond, row)
+        return window.cause(self.cond, row) or throttle.cause(self.cond, row)
 
     def _row(self):
         """The row; the verdict is written last."""
@@ -307,7 +313,7 @@ class Run:
                "client": self.sides["client"].name, "server": self.sides["server"].name,
                "vers": cond.vers, "sec": cond.sec, "enctype": enctype,
                "transport": cond.transport, "nconnect": cond.nconnect, "load": cond.load,
-               "seconds": cond.seconds, **counted, **window.fields(cond, self.raw),
+               "seconds": cond.seconds, **counted, **window.fields(cond, self.raw), **throttle.fields(cond, self.raw),
                **loads.results(cond, self.raw, percentiles),
                "warnings": len(reports), "crypto": counters.crypto(self.raw),
                "proto": proto, "rdma": counters.rdma(self.raw),

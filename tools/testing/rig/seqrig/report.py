@@ -22,8 +22,10 @@ def esc(value):
 def split(rows):
     """{kind: {condition: rows}}: base/base, and the pairing under test."""
     pairs = {"base": "base/base", "patched": plots.tested(rows)}
-    return {kind: {condition: members for condition, pair, members in claims.groups(rows)
-                   if pair == wanted} for kind, wanted in pairs.items()}
+    tested = [row for row in rows if row.get("role") != "control"]
+    return {kind: {condition: members for condition, pair, members in
+                   claims.groups(rows if kind == "base" else tested) if pair == wanted}
+            for kind, wanted in pairs.items()}
 
 
 def failed(conditions, fault="errors"):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kit.paths import BUILD
 from kit.run import Failure
-from seqrig import window
+from seqrig import throttle, window
 
 RESULTS = BUILD / "results"
 SMALL = 256 * 1024      # bytes; files of a passed condition up to this size are kept
@@ -25,6 +25,7 @@ FIELDS = (
     "retrans", "errors", "iops_read", "iops_write", "mbps", "p50_us", "p99_us", "p9999_us",
     "file_sync", "upcalls", "warnings", "verdict", "crypto", "proto", "rdma", "cause",
     "artifacts", "latency", "condition", *window.FIELDS,
+    *throttle.FIELDS,
 )
 
 

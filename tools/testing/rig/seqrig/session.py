@@ -9,9 +9,10 @@ import dataclasses
 import time
 
 from kit.run import Failure, say
-from seqrig import claims
-from seqrig.condition import Condition
+from seqrig import claims, throttle
+from seqrig.condition import Condition, with_shape
 from seqrig.results import disk
+from seqrig.shapes import find
 
 # Base kernels are known to fail; this flavour has no context, hence nothing to show.
 NO_CONTROL = ("sys",)
@@ -43,7 +44,7 @@ def split_pair(text, what):
     """'client/server' as two names."""
     client, slash, server = text.partition("/")
     if not (client and slash and server) or "/" in server:
-        raise Failure(f"{what}={text}: wanted <client>/<server>, e.g. base/base")
+        raise Failure(f"{what}={text}: wanted <client>/<server>, e.g. base/base, or a shape")
     return client, server
 
 
@@ -51,27 +52,42 @@ def control_for(condition, wanted):
     """The pairing of the control of a condition, or None; wanted is CONTROL= or ''.
 
     Where the server has to stall Calls by its switch, the control has the repairs and the
-    switch, but the window of the base. A window set by hand has no kernel to compare with: the
-    knobs come with the cure.
+    switch, but the window of the base. A window or a throttle set by hand has no kernel to
+    compare with: the knobs come with the cure.
     """
-    if wanted == "none" or (not wanted and (condition.sec in NO_CONTROL or condition.window)):
+    alone = condition.sec in NO_CONTROL or condition.window or throttle.by_hand(condition)
+    if wanted == "none" or (not wanted and alone):
         return None
     stalls = condition.stall_us or condition.lag
     return split_pair(wanted or ("base/repairs" if stalls else "base/base"), "CONTROL")
+
+
+def _under_a_shape(condition, subjects, wanted):
+    """The control that is the subject itself, under one shape more; None if none is wanted."""
+    if "/" in wanted or not find(wanted)[0]:
+        return None
+    return Cell(with_shape(condition, wanted), *subjects[0], "control", 0)
+
+
+def _cells(condition, subjects, control, reported):
+    """One of each kind, the control first."""
+    pairs = {pair: "reported" for pair in reported}
+    special = _under_a_shape(condition, subjects, control)
+    extra = None if special else control_for(condition, control)
+    if extra and tuple(subjects) != (extra,) and tuple(subjects) != (claims.PLAIN,):
+        pairs[extra] = "control"
+    pairs.update((pair, "subject") for pair in subjects)
+    order = sorted(pairs, key=lambda pair: pairs[pair] != "control")
+    return [special] * bool(special) + [Cell(condition, *pair, pairs[pair], 0) for pair in order]
 
 
 def plan(conditions, subjects, repeats=1, control="", reported=()):
     """Groups of cells that run side by side: one group per condition and repeat."""
     groups = []
     for condition in conditions:
-        pairs = {pair: "reported" for pair in reported}
-        extra = control_for(condition, control)
-        if extra and tuple(subjects) != (extra,) and tuple(subjects) != (claims.PLAIN,):
-            pairs[extra] = "control"
-        pairs.update((pair, "subject") for pair in subjects)
-        order = sorted(pairs, key=lambda pair: pairs[pair] != "control")
         for repeat in range(1, repeats + 1):
-            cells = [Cell(condition, *pair, pairs[pair], repeat) for pair in order]
+            cells = [dataclasses.replace(cell, repeat=repeat)
+                     for cell in _cells(condition, subjects, control, reported)]
             groups.append(cells if repeat % 2 else cells[::-1])
     return groups
 

@@ -3,7 +3,7 @@
 
 import statistics
 
-from seqrig import claims, window
+from seqrig import claims, throttle, window
 
 COUNTS = (("errors", "errors"), ("bad_mic", "bad mic"), ("bad_seqno", "bad seq"),
           ("seqno_low", "seq low"), ("closes", "closes"), ("reconnects", "reconn"),
@@ -95,11 +95,18 @@ def legend(rows):
     if any("*" in line[fault] for line in lines(rows) for fault, _ in COUNTS):
         text.append(f"0*  proven: the interleaved control shows this fault at least"
                     f" {claims.ENOUGH} times; 0 without a mark proves nothing")
-    leaning = dict.fromkeys((claims.pairing(row), row["control"]["pairing"])
+    leaning = dict.fromkeys((claims.pairing(row), *_leans_on(row))
                             for row in rows if row.get("control"))
-    text += [f"{pair} leans on {control} of the same condition, run beside it"
-             " (see 'control')" for pair, control in leaning]
+    text += [f"{pair} leans on {control} of the same condition{shape}, run beside it"
+             " (see 'control')" for pair, control, shape in leaning]
     return text
+
+
+def _leans_on(row):
+    """(pairing, what is different in the condition) of a row's control."""
+    control = row["control"]
+    shape = control["condition"].removeprefix(row["condition"]).lstrip("-")
+    return control["pairing"], f" with {shape}" if shape else ""
 
 
 def crypto(rows):
@@ -120,8 +127,8 @@ def notes(rows):
         text.append(f"crypto: {names}" + (f" ({', '.join(sorted(users))})"
                                           if len(drivers) > 1 else ""))
     for index, row in enumerate(rows):
-        if window.facts(row):
-            text.append(f"{row['condition']} {claims.pairing(row)}: {window.facts(row)}")
+        for line in filter(None, (window.facts(row), throttle.facts(row))):
+            text.append(f"{row['condition']} {claims.pairing(row)}: {line}")
         if row.get("cause") and (row.get("role") == "subject" or row.get("broken")):
             text.append(f"{row['condition']} {claims.pairing(row)}: {row['cause']}"
                         f" (row {index}, {row.get('artifacts')})")

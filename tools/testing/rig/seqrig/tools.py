@@ -8,7 +8,8 @@ from kit.paths import RIG
 from kit.run import run
 
 SOURCES = RIG / "tools"
-LOADS = ("flood", "replay")     # loads that bring a program of their own name
+STRANGERS = ("flood", "replay")     # loads with a program of their own name beside them
+LOADS = (*STRANGERS, "silent")      # loads that bring a program
 LIMIT = 120
 
 
@@ -27,6 +28,11 @@ def _build(_scratch, made, log):
 def binaries():
     """The folder with the programs, built if they are not in the cache."""
     return programs.kept("tools", _key(), "the rig's programs", _build)
+
+
+def needed(cond):
+    """Does this condition take any of them into its guests?"""
+    return cond.load in LOADS or bool(cond.slow_every)
 
 
 def summary(raw):

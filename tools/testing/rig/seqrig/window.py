@@ -21,14 +21,10 @@ FIELDS = (*(f"srv_{key}" for key in SERVER), "stalls", "junk_calls", "junk_growt
           "replay_near", "replay_mid", "replay_far", "note")
 
 
-def _pairs(path):
-    """{key: number} of a file of pairs; None when the guest did not write it."""
-    return counters.pairs(path.read_text(errors="replace")) if path.exists() else None
-
-
 def server(raw):
     """The fields srv_*; None each where the server's kernel has no such file or line."""
-    old, new = (_pairs(raw / f"server.{when}/gss-server") or {} for when in ("before", "after"))
+    old, new = (counters.pairs_of(raw / f"server.{when}/gss-server") or {}
+                for when in ("before", "after"))
     fields = {}
     for key, counts_up in SERVER.items():
         value = new.get(key)
@@ -53,8 +49,8 @@ def growth(raw):
 def fields(cond, raw):
     """All fields of FIELDS but the note."""
     found = {**dict.fromkeys(FIELDS), **server(raw)}
-    found["stalls"] = (_pairs(raw / "stalls") or {}).get("stalls")
-    if cond.load in tools.LOADS:
+    found["stalls"] = (counters.pairs_of(raw / "stalls") or {}).get("stalls")
+    if cond.load in tools.STRANGERS:
         counts = tools.summary(raw)
         found.update((name, counts[name]) for name in FIELDS if name in counts)
     if cond.load == "flood":
@@ -119,7 +115,7 @@ def cause(cond, row):
     """Why the experiment of this condition failed or proves nothing; empty when it did not."""
     if (cond.stall_us or cond.lag) and not row["stalls"]:
         return "the stall switch never fired"
-    if cond.load not in tools.LOADS:
+    if cond.load not in tools.STRANGERS:
         return ""
     if row["reconnects"]:
         return f"the mount lost connections ({row['reconnects']})"

@@ -34,7 +34,11 @@ class Names(Case):
                 ("sha2", "enctype", "aes256-cts-hmac-sha384-192"),
                 ("camellia", "enctype", "camellia256-cts-cmac"), ("stall", "stall_us", 20000),
                 ("stall5000", "stall_us", 5000), ("lag", "lag", 400), ("lag1000", "lag", 1000),
-                ("win128", "window", 128)]
+                ("win128", "window", 128), ("slowop", "slow_every", 5000),
+                ("slowop9", "slow_every", 9), ("nothrottle", "throttle", False),
+                ("toggle", "toggle_ms", 500), ("margin4", "margin", 4), ("guard5", "guard_ms", 5),
+                ("giveup900", "giveup_ms", 900), ("signals", "signals_ms", 300), ("gone", "gone", True),
+                ("unload", "unload", True)]
         for token, field, wanted in rows:
             with self.subTest(token):
                 self.assertEqual(wanted,
@@ -72,6 +76,24 @@ class Names(Case):
         self.assertEqual((600, 30, 5), (cond.ticket_s, cond.outage_s, cond.key_expire_timeo))
         self.assertIsNone(condition.parse("krb5-tcp-fio").outage_s)
 
+    def test_the_responder_has_its_window_and_ports(self):
+        cond = condition.parse("krb5-tcp-silent")
+        self.assertEqual(("3", 8, None, 8), (cond.vers, cond.window, cond.lose, cond.nconnect))
+        for option in ("port=2049", "mountport=2049", "timeo=50"):
+            self.assertIn(option, cond.mount_opts.split(","))
+        cond = condition.parse("krb5-tcp-silent-win2-v3-lose-nc4")
+        self.assertEqual((2, 500, 4), (cond.window, cond.lose, cond.nconnect))
+
+    def test_one_shape_more(self):
+        cond = condition.parse("krb5-tcp-fio-nc4", seconds=7, enctype="x", seed=3)
+        more = condition.with_shape(cond, "nothrottle")
+        self.assertEqual(("krb5-tcp-fio-nc4-nothrottle", False, 4, 7, "x", 3),
+                         (more.name, more.throttle, more.nconnect, more.seconds, more.enctype,
+                          more.seed))
+        self.assertIsNone(cond.throttle)
+        with self.assertRaises(Failure):
+            condition.with_shape(more, "nothrottle")
+
     def test_unknown_parts_name_the_nearest_in_one_line(self):
         rows = [("krb5x-tcp-fio", "krb5x", "krb5"), ("krb5-tpc-fio", "tpc", "tcp"),
                 ("krb5-tcp-foi", "foi", "fio"), ("krb5-tcp-fio-dely", "dely", "delay"),
@@ -92,7 +114,12 @@ class Names(Case):
                      "krb5-tcp-fio-outage-delay", "krb5-tcp-outage-loss",
                      "krb5-tcp-fio-stall-lag", "krb5-tcp-fio-win128-win256",
                      "sys-tcp-fio-lag", "sys-tcp-fio-win128", "sys-tcp-replay",
-                     "krb5-rdma-replay", "krb5-tcp-mixed-v3", "krb5-rdma-mixed"):
+                     "krb5-rdma-replay", "sys-tcp-fio-nothrottle", "sys-tcp-fio-toggle",
+                     "krb5-tcp-fio-nothrottle-toggle", "krb5-tcp-fio-lose", "krb5i-tcp-silent",
+                     "krb5-rdma-silent", "krb5-tcp-silent-v4.1", "krb5-tcp-silent-lag", "krb5-tcp-silent-win65537",
+                     "krb5-tcp-silent-restart", "krb5-tcp-silent-slowop",
+                     "krb5-tcp-drc-signals", "krb5-tcp-fio-gone-delay",
+                      "krb5-tcp-mixed-v3", "krb5-rdma-mixed"):
             with self.subTest(name), self.assertRaises(Failure):
                 condition.parse(name)
 
@@ -116,7 +143,8 @@ class Catalogue(Case):
         for shape in shapes.SHAPES:
             with self.subTest(shape.example):
                 self.assertIs(shape, shapes.find(shape.example)[0])
-                self.assertTrue(condition.describe(f"krb5-tcp-fio-{shape.example}"))
+                load = "silent" if shape.kind == "lose" else "fio"
+                self.assertTrue(condition.describe(f"krb5-tcp-{load}-{shape.example}"))
 
     def test_the_six(self):
         names = [cond.name for cond in condition.select(["krb5*-{tcp,rdma}-fio"])]

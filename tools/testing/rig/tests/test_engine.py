@@ -91,15 +91,23 @@ class Refusals(unittest.TestCase):
     def test_a_load_finds_the_rigs_program(self):
         programs = self.folder / "programs"
         programs.mkdir()
-        (programs / "flood").write_text("ELF")
-        cond = Condition("krb5-tcp-flood", "krb5", "tcp", "flood")
-        share = self.folder / "out/share/tools/flood"
+        share = self.folder / "out/share/tools"
         seen = []
-        with mock.patch.object(tools, "binaries", return_value=programs), \
-                mock.patch.object(image, "root_image", side_effect=lambda: seen.append(share.exists())):
-            self.assertIn("no kernel", self.fails(cond))
-        self.assertEqual([True], seen)
-        self.assertFalse(share.exists())
+        for load, fields in (("flood", {}), ("silent", {}), ("fio", {"slow_every": 5000})):
+            (programs / load).write_text("ELF")
+            cond = Condition(f"krb5-tcp-{load}", "krb5", "tcp", load, **fields)
+            with mock.patch.object(tools, "binaries", return_value=programs), \
+                    mock.patch.object(image, "root_image",
+                                      side_effect=lambda name=load: seen.append((share / name).exists())):
+                self.assertIn("no kernel", self.fails(cond))
+            self.assertFalse(share.exists())
+        self.assertEqual([True] * 3, seen)
+
+    def test_a_server_that_goes_away_needs_tcp_and_little_patience(self):
+        cond = Condition("krb5-rdma-fio-gone", "krb5", "rdma", "fio", gone=True)
+        self.assertIn("tcp only", self.fails(cond))
+        cond = engine._adapt(Condition("krb5-tcp-fio-gone", "krb5", "tcp", "fio", gone=True))
+        self.assertEqual("timeo=50", cond.mount_opts)
 
     def test_wrong_accelerator(self):
         with mock.patch.dict(os.environ, RIG_ACCEL="warp"), self.assertRaises(Failure):
@@ -125,6 +133,19 @@ class Environment(unittest.TestCase):
     def test_stalls_and_window(self):
         text = self.text(stall_us=5000, window=128)
         for line in ("STALL_US=5000\n", "WINDOW=128\n", "LAG=''\n"):
+            self.assertIn(line, text)
+
+    def test_the_throttle_has_its_kernels_names(self):
+        text = self.text(throttle=False, margin=4, giveup_ms=900)
+        self.assertIn("CLIENT_KNOBS='gss_seq_throttle=N gss_seq_margin=4 gss_seq_stall_ms=900'\n", text)
+        self.assertIn("THROTTLE_SWITCH=/proc/sys/sunrpc/gss_seq_throttle\n", text)
+        self.assertIn("CLIENT_KNOBS=''\n", self.text())
+        self.assertIn("CLIENT_KNOBS=gss_seq_throttle=Y\n", self.text(throttle=True))
+
+    def test_the_faults_beside_it(self):
+        text = self.text(lose=500, slow_every=5000, toggle_ms=500, signals_ms=300, gone=True)
+        for line in ("LOSE=500\n", "SLOW_EVERY=5000\n", "TOGGLE_S=0.5\n", "SIGNALS_S=0.3\n",
+                     "GONE=yes\n", "UNLOAD=''\n"):
             self.assertIn(line, text)
 
     def test_values_are_quoted(self):

@@ -15,7 +15,7 @@ from rigtest import Case, HERE
 import toy_gss
 from toy_gss import opaque, words
 
-from seqrig import tools
+from seqrig import throttle, tools
 
 ROOT, LOAD, FILE = words(4, 1), words(4, 2), words(4, 16)
 READ, CREDPROBLEM, CTXPROBLEM, BADCRED, TOOWEAK = 6, 13, 14, 1, 5
@@ -221,6 +221,7 @@ class Window(Responder):
         status, counts, out = self.stop()
         self.assertEqual((0, 0, 3), (status, counts["errors"], counts["operations"]), out)
         self.assertGreaterEqual(counts["rsp_pause_ms"], 299)
+        self.assertLessEqual(set(throttle.RESPONDER), set(counts))
 
 
 class Spread(Responder):

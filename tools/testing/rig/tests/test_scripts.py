@@ -55,6 +55,21 @@ class Rig(Script):
                           "patched": "c0ffee-patched (7.3.4-test)"},
                          self.last_run()["meta"]["commits"])
 
+    def test_the_same_kernels_under_a_shape_are_a_control(self):
+        status, out, err = self.call("rig", SERVER="repairs", COND="krb5-tcp-fio-slowop",
+                                     CONTROL="nothrottle")
+        self.assertEqual(0, status, err)
+        self.assertTrue(out.startswith("KTAP version 1\n1..1\n"))
+        self.assertEqual([("krb5-tcp-fio-slowop-nothrottle", "control"),
+                          ("krb5-tcp-fio-slowop", "subject")],
+                         [(row["condition"], row["role"]) for row in self.last_run()["rows"]])
+        self.assertEqual({"patched", "repairs"}, set(self.last_run()["meta"]["commits"]))
+
+    def test_a_control_that_is_neither_kernels_nor_a_shape(self):
+        status, out, err = self.call("rig", COND="krb5-tcp-fio", CONTROL="nothrotle")
+        self.assertEqual((1, ""), (status, out))
+        self.assertIn("CONTROL=nothrotle: wanted <client>/<server>", err)
+
     def test_unknown_condition_in_one_line(self):
         status, out, err = self.call("rig", COND="krb5i-tcp-foi")
         self.assertEqual((1, ""), (status, out))
@@ -123,6 +138,8 @@ class List(Script):
         self.assertEqual(0, status)
         self.assertRegex(out, r"(?m)^krb5i-tcp-fio-v3 +krb5i over tcp, v3, 8 connections")
         self.assertRegex(out, r"(?m)^ +slotsN +at most N session slots")
+        self.assertRegex(out, r"(?m)^ +nothrottle +the client's throttle is off")
+        self.assertRegex(out, r"(?m)^krb5-tcp-silent-win8 +krb5 over tcp, v3, 8 connections")
         status, out, _ = self.call("matrix", argv=["list"])
         self.assertEqual(0, status)
         self.assertIn("integrity-b0", out)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The guest's scripts 'stall' and 'window.sh', run here on files instead of a kernel's."""
+"""The guest's scripts 'stall', 'slowop' and 'window.sh', run here on files instead of a kernel's."""
 
 import subprocess
 import tempfile
@@ -87,6 +87,15 @@ class Stall(Script):
     def test_the_calls_of_nfsd(self):
         (self.host / "calls").write_text("net 5 0 5 1\nrpc 1234 0 0 0 0\nproc4 2 0 1\n")
         self.assertEqual((0, "1234"), self.run_stall("calls"))
+
+
+class SlowOp(Script):
+    """One slow operation in many."""
+
+    def test_the_calls_of_the_client(self):
+        (self.host / "calls").write_text("net 0 0 0 0\nrpc 5678 1 5678\nproc4 2 0 1\n")
+        self.assertEqual((0, "5678"), self.bash("slowop", args=("calls",),
+                                                CALLS=str(self.host / "calls")))
 
 
 class Window(Script):

@@ -7,7 +7,7 @@ import unittest
 from rigtest import Case, fake
 
 from kit.run import Failure
-from seqrig import claims, condition, matrix, results, session
+from seqrig import claims, condition, matrix, report, results, session, table
 
 SUBJECT, CONTROL = "patched/patched", "base/base"
 
@@ -37,6 +37,9 @@ class Order(Case):
     def test_stalled_calls_need_a_control_with_the_switch(self):
         rows = [("krb5-tcp-fio-lag", ("base", "repairs")), ("krb5-tcp-fio-stall", ("base", "repairs")),
                 ("krb5-tcp-fio-lag-win128", None), ("krb5-tcp-fio-win128", None),
+                ("krb5-tcp-fio-nothrottle", None), ("krb5-tcp-fio-toggle", None),
+                ("krb5-tcp-fio-margin4", None), ("krb5-tcp-silent", None),
+                ("krb5-tcp-fio-slowop", ("base", "base")),
                 ("krb5-tcp-fio", ("base", "base"))]
         for name, wanted in rows:
             with self.subTest(name):
@@ -50,6 +53,23 @@ class Order(Case):
         self.assertTrue(good)
         self.assertEqual({"pairing": "base/patched", "condition": "krb5i-tcp-fio", "row": 0},
                          run.rows[1]["control"])
+
+    def test_a_control_under_one_shape_more(self):
+        lossy = {**fake.QUIET, "seqno_low": 300}
+        engine = fake.Engine({"patched/repairs": lambda cond: lossy if cond.throttle is False
+                              else fake.QUIET})
+        run, good = self.play(engine, subject=("patched", "repairs"), repeats=2,
+                              control="nothrottle")
+        names = ["krb5i-tcp-fio-nothrottle", "krb5i-tcp-fio"]
+        self.assertEqual([(name, "patched/repairs") for name in names + names[::-1]], engine.calls)
+        self.assertTrue(good)
+        self.assertEqual({"pairing": "patched/repairs", "condition": names[0], "row": 0},
+                         run.rows[1]["control"])
+        self.assertEqual("shown", run.rows[1]["claims"]["seqno_low"])
+        self.assertEqual([1, 1, 2, 2], [row["repeat"] for row in run.rows])
+        self.assertIn("patched/repairs leans on patched/repairs of the same condition with"
+                      " nothrottle, run beside it (see 'control')", table.legend(run.rows))
+        self.assertEqual({names[1]: [run.rows[1], run.rows[2]]}, report.split(run.rows)["patched"])
 
     def test_a_control_that_is_no_pairing(self):
         for control in ("base", "base/", "a/b/c"):
