@@ -9,6 +9,8 @@ from seqrig import condition, results, session
 from seqrig.demands import Demands
 
 BASE, PATCHED = ("base", "base"), ("patched", "patched")
+NARROW = ("patched", "repairs")     # the client's throttle against N = H = 128
+GUARD_US = 20000                    # the default of the client's guard
 VERSIONS = ("-v3", "-v4.0", "-v4.1", "")
 
 
@@ -63,6 +65,38 @@ MATRIX = (
           demands=Demands(absent=("reconnects",))),
     Entry("flood", "junk Calls leave nothing on the server, and a mounted client goes on",
           ("krb5-tcp-flood",), control="base/base", demands=Demands(control_fails="junk_growth")),
+    Entry("throttle", "against N = H = 128 the client alone keeps every number in the window",
+          ("krb5{,i,p}-{tcp,rdma}-fio{-v3,}-nc{8,16}-nfsd16-delayhalf",), NARROW,
+          control="nothrottle",
+          demands=Demands(absent=("errors",), control_shows=("seqno_low",), enough=100,
+                          cured=(("seqno_low", 0.01),))),
+    Entry("throttle-both", "with the throttle and the server's window nothing is lost at all",
+          ("krb5{,i,p}-{tcp,rdma}-{fio,files}{-v3,}", "krb5{,i,p}-tcp-fio-{v4.0,v4.1,nc16}",
+           "krb5{,i,p}-tcp-mixed"), control="none",
+          demands=Demands(absent=("seqno_low", "closes", "reconnects", "retrans", "errors"),
+                          rare=(("cli_throttled", "cli_issued", 0.01),),
+                          in_all=(("rpcs", 300000),))),
+    Entry("throttle-works", "numbers do wait, and hardly any leaves without proof",
+          ("krb5{,i,p}-{tcp,rdma}-fio-nc8",), NARROW, control="none",
+          demands=Demands(shown=("cli_throttled",), rare=(("cli_conceded", "cli_issued", 0.01),))),
+    Entry("throttle-gain", "keeping within N = H = 128 costs less than what it spares",
+          ("krb5{,i,p}-tcp-fio-nc8-nfsd16-delayhalf",), NARROW, repeat=5, control="nothrottle",
+          demands=Demands(keeps=(("mbps", 1.0),))),
+    Entry("throttle-slow", "one slow operation in 5000 does not keep the others waiting",
+          ("krb5{,i,p}-tcp-fio-slowop",), NARROW, repeat=3, control="nothrottle",
+          demands=Demands(absent=("errors",), keeps=(("mbps", 0.7),), guard_us=GUARD_US)),
+    Entry("throttle-storm", "nothing hangs or leaks while numbers wait (LAYER=debug)",
+          ("krb5{,i,p}-tcp-fio-nc16-{kill,restart}-unload", "krb5p-tcp-mixed-kill",
+           "krb5-tcp-fio-{gone,signals-unload,toggle-unload,kill-signals-toggle}",
+           "krb5-tcp-fio-v3-{gone,signals,kill-signals}"), NARROW, control="none"),
+    Entry("silent", "a server with a small window that drops without a word makes nobody wait for good",
+          ("krb5-tcp-silent-win{1,2,8,32}{,-lose}",), control="none",
+          demands=Demands(absent=("errors", "rsp_low", "rsp_seen"))),
+    Entry("silent-off", "with the throttle off that server does drop Calls",
+          ("krb5-tcp-silent-win{2,8}-nothrottle",), control="none",
+          demands=Demands(shown=("rsp_low",))),
+    Entry("silent-kill", "nor does it when connections are killed",
+          ("krb5-tcp-silent-win{1,2,8,32}{,-lose}-kill",), control="none"),
     Entry("shapes", "the shaped conditions, each a case from the field", condition.CURATED),
     Entry("all-flavours", "every flavour, transport, version and pairing",
           tuple(f"{sec}-{way}-fio{vers}" for sec in condition.SECS

@@ -62,6 +62,65 @@ class Missed(Case):
                          self.missed(demands, control={"errors": 1}))
 
 
+class Shares(Case):
+    """What is compared with something of the same run."""
+
+    def missed(self, demands, subject, control=None, repeats=1):
+        """What is owed beside the same kernels under the shape nothrottle; a subject may differ
+        from one repeat to the next."""
+        turns = iter(subject if isinstance(subject, list) else [subject] * repeats)
+        engine = fake.Engine({"patched/repairs": lambda cond: {**fake.QUIET, **(
+            (control or {}) if cond.throttle is False else next(turns))}})
+        run, _ = self.play(engine, subject=("patched", "repairs"), repeats=repeats,
+                           control="nothrottle")
+        self.assertEqual([("krb5i-tcp-fio-nothrottle", "patched/repairs"),
+                          ("krb5i-tcp-fio", "patched/repairs")], engine.calls[:2])
+        return demands.missed(run.rows)
+
+    def test_a_fault_that_is_cured_but_for_a_share(self):
+        demands = Demands(cured=(("seqno_low", 0.01),), control_shows=("seqno_low",), enough=100)
+        self.assertEqual([], self.missed(demands, {"seqno_low": 2}, {"seqno_low": 200}))
+        self.assertEqual(["krb5i-tcp-fio: seqno_low 3, wanted at most 1% of 200 (the control's)"],
+                         self.missed(demands, {"seqno_low": 3}, {"seqno_low": 200}))
+        self.assertEqual(["krb5i-tcp-fio: control: seqno_low 99, wanted at least 100"],
+                         self.missed(demands, {}, {"seqno_low": 99}))
+        self.assertEqual(2, len(self.missed(demands, {}, {"seqno_low": 0})))
+
+    def test_what_may_be_rare(self):
+        demands = Demands(rare=(("cli_conceded", "cli_issued", 0.01),))
+        self.assertEqual([], self.missed(demands, {"cli_conceded": 9, "cli_issued": 900}))
+        self.assertEqual(["krb5i-tcp-fio: cli_conceded 10, wanted at most 1% of 900 (cli_issued)"],
+                         self.missed(demands, {"cli_conceded": 10, "cli_issued": 900}))
+        self.assertEqual(["krb5i-tcp-fio: cli_conceded None of None (cli_issued): nothing to compare"],
+                         self.missed(demands, {}))
+
+    def test_what_must_be_kept_is_a_median(self):
+        demands = Demands(keeps=(("mbps", 0.7),))
+        rows = [{"mbps": 1.0}, {"mbps": 7.0}, {"mbps": 9.0}]
+        self.assertEqual([], self.missed(demands, rows, {"mbps": 10.0}, repeats=3))
+        rows[1]["mbps"] = 6.9
+        self.assertEqual(["krb5i-tcp-fio: mbps 6.9, wanted at least 0.7 of the control's 10.0"],
+                         self.missed(demands, rows, {"mbps": 10.0}, repeats=3))
+        self.assertEqual(["krb5i-tcp-fio: mbps 3.6 beside None of the control: nothing to compare"],
+                         self.missed(demands, {}, {"mbps": None}))
+
+    def test_what_all_subjects_reach_together(self):
+        demands = Demands(in_all=(("rpcs", 20),))
+        self.assertEqual([], self.missed(demands, {"rpcs": 10}, {"rpcs": 0}, repeats=2))
+        self.assertEqual(["rpcs 10 in all, wanted at least 20"],
+                         self.missed(demands, {"rpcs": 10}, {"rpcs": 90}))
+
+    def test_no_wait_is_longer_than_the_guard_and_a_round_trip(self):
+        demands = Demands(guard_us=20000)
+        row = {"cli_wait_max_us": 24999, "p99_us": 5000}
+        self.assertEqual([], self.missed(demands, row))
+        self.assertEqual(["krb5i-tcp-fio: an RPC waited 25001 us for a number, wanted at most the"
+                          " guard of 20000 us and a round trip of 5000 us"],
+                         self.missed(demands, {**row, "cli_wait_max_us": 25001}))
+        self.assertEqual(["krb5i-tcp-fio: waits were not traced"],
+                         self.missed(demands, {**row, "cli_wait_max_us": None}))
+
+
 class Entries(Case):
     """The entries of the window."""
 
@@ -77,6 +136,31 @@ class Entries(Case):
         entry, = matrix.select(["window-128"])
         for group in entry.plan():
             self.assertEqual(["base/patched"], [cell.pair for cell in group])
+
+    def test_the_throttle_leans_on_itself_switched_off(self):
+        for name in ("throttle", "throttle-slow"):
+            entry, = matrix.select([name])
+            for group in entry.plan():
+                control, subject = sorted(group, key=lambda cell: cell.role)
+                self.assertEqual(("control", "subject"), (control.role, subject.role))
+                self.assertEqual(("patched/repairs", "patched/repairs"), (control.pair, subject.pair))
+                self.assertEqual((f"{subject.condition.name}-nothrottle", False),
+                                 (control.condition.name, control.condition.throttle))
+
+    def test_the_narrow_window_is_met_in_every_way(self):
+        entry, = matrix.select(["throttle"])
+        found = {(cell.condition.sec, cell.condition.transport, cell.condition.nconnect,
+                  cell.condition.vers) for group in entry.plan() for cell in group}
+        self.assertEqual({(sec, way, links, vers) for sec in ("krb5", "krb5i", "krb5p")
+                          for way in ("tcp", "rdma") for links in (8, 16) for vers in ("3", "4.2")},
+                         found)
+        self.assertEqual({(16, True)}, {(cell.condition.nfsd, cell.condition.netem[0]["half"])
+                                        for group in entry.plan() for cell in group})
+
+    def test_the_responder_has_each_window(self):
+        entry, = matrix.select(["silent"])
+        found = {(group[0].condition.window, group[0].condition.lose) for group in entry.plan()}
+        self.assertEqual({(window, lose) for window in (1, 2, 8, 32) for lose in (None, 500)}, found)
 
     def test_junk_leans_on_the_base(self):
         entry, = matrix.select(["flood"])
