@@ -10,10 +10,6 @@ from .paths import TOP
 from .run import Failure, output, say, step
 
 TABLE = TOP / "scripts/controls/kunit.conf"
-# Many Calls never end with the faults in place. A case that would have passed and was cut short runs
-# again by itself, without the haste.
-HASTE = ("fake_xprt.patience=2",)
-
 
 class Control(NamedTuple):
     """A section of the table."""
@@ -22,6 +18,7 @@ class Control(NamedTuple):
     what: str       # the patch
     fails: list     # cases that must fail
     may: list       # cases that may, as threads happen to meet
+    clock: str = "travel"   # nobody waits for the many Calls that never end; real: cases measure time
 
     def suites(self):
         """The suites in which cases may fail."""
@@ -41,9 +38,11 @@ def table():
     for name in parser.sections():
         how, what = parser[name]["fault"].split(maxsplit=1)
         cases = listed(parser[name], "fails")
-        if how not in ("revert", "mutate") or not cases:
-            raise Failure(f"{TABLE.name}: [{name}] needs 'fault = revert|mutate X' and 'fails ='")
-        found[name] = Control(how, what, cases, listed(parser[name], "may"))
+        clock = parser[name].get("clock", "travel")
+        if how not in ("revert", "mutate") or not cases or clock not in ("travel", "real"):
+            raise Failure(f"{TABLE.name}: [{name}] needs 'fault = revert|mutate X' and 'fails =', "
+                          "and takes 'clock = real'")
+        found[name] = Control(how, what, cases, listed(parser[name], "may"), clock)
     return found
 
 
@@ -68,19 +67,19 @@ def failures(names, arch):
         for name in names:
             put_back(src, rows[name].how, rows[name].what)
         with step(f"control {', '.join(names)}"):
-            cases = kunit.run_suites(src, arch, boot=HASTE if len(names) > 1 else ())
+            cases = kunit.run_suites(src, arch, travel=rows[names[0]].clock == "travel")
     finally:
         series.checkout(series.resolve("patched"))
     return sorted(case for case, status in cases.items() if status not in ("PASS", "SKIP")), len(cases)
 
 
 def batches(rows):
-    """The names of rows in groups of which no two expect failures in one suite: they share a build."""
+    """The names of rows in groups that share a build: one clock, no two expect failures in one suite."""
     groups = []
     for name, row in rows.items():
         suites = row.suites()
         for members, taken in groups:
-            if not taken & suites:
+            if not taken & suites and rows[members[0]].clock == row.clock:
                 members.append(name)
                 taken |= suites
                 break

@@ -20,23 +20,27 @@ LEAVE_OUT_UM = ("INPUT", "SERIO", "KUNIT_UML_PCI", "VIRTIO_UML")
 COMMON = ("EXPERT", "NAMESPACES", "NET_NS", "NFS_V3", "NFS_V3_ACL", "CRYPTO", "RPCSEC_GSS_KRB5", "DEBUG_KERNEL",
           "DEBUG_FS", "SUNRPC_DEBUG", "FAULT_INJECTION", "FAULT_INJECTION_DEBUG_FS", "FAIL_SUNRPC", "FAILSLAB",
           "FAIL_PAGE_ALLOC", "DEBUG_ATOMIC_SLEEP")
+# A UML that need not wait: its clock jumps to the next timer when it is idle, and stands still while
+# code runs.
+TIME_TRAVEL = "--kernel_args=time-travel"
 # kunit.py's own limit for booting and running, in seconds
 TEST_LIMIT = {"um": 300, "x86_64": 900}
 
 
-def arguments(arch, build_dir, report, pattern, boot=()):
-    """Command line of kunit.py; boot are words for the kernel's own."""
+def arguments(arch, build_dir, report, pattern, travel=False):
+    """Command line of kunit.py; travel: let time travel, where the kernel can."""
     argv = ["tools/testing/kunit/kunit.py", "run", f"--arch={arch}", f"--build_dir={build_dir}",
             f"--kunitconfig={KUNITCONFIG}", f"--jobs={(os.cpu_count() or 1) + 1}",
             f"--timeout={TEST_LIMIT[arch]}", "--make_options=CC=ccache gcc", f"--json={report}"]
     argv += [f"--kconfig_add=CONFIG_{name}=n" for name in LEAVE_OUT + (LEAVE_OUT_UM if arch == "um" else ())]
     argv += [f"--kconfig_add=CONFIG_{name}=y" for name in COMMON]
+    if arch == "um":
+        argv += ["--kconfig_add=CONFIG_UML_TIME_TRAVEL_SUPPORT=y"] + [TIME_TRAVEL] * travel
     if arch == "x86_64":
         # The debug kernel's checks; its modules stay built in, kunit.py loads none.
         checks = [line for line in (RIG / "config/debug.config").read_text().splitlines()
                   if line.startswith("CONFIG_") and not line.endswith("=m") and "MODULE" not in line]
         argv += [f"--kconfig_add={line}" for line in checks] + ["--qemu_args=-cpu max -smp 2"]
-    argv += [f"--kernel_args={word}" for word in boot]
     return argv + ([pattern] if pattern else [])
 
 
@@ -60,7 +64,7 @@ def flatten(groups, path=()):
             yield ".".join(names[:2]) + "".join(f"/{name}" for name in names[2:]), case["status"]
 
 
-def run_suites(src, arch="um", pattern=None, boot=()):
+def run_suites(src, arch="um", pattern=None, travel=False):
     """Build and run; return {case: status}. Failure when nothing could be run."""
     if arch not in TEST_LIMIT:
         raise Failure(f"KUNIT_ARCH={arch}: there are {', '.join(TEST_LIMIT)}")
@@ -71,7 +75,7 @@ def run_suites(src, arch="um", pattern=None, boot=()):
     report, log = build_dir / "report.json", BUILD / f"obj/kunit-{arch}.log"
     report.unlink(missing_ok=True)
     log.unlink(missing_ok=True)
-    run(arguments(arch, build_dir, report, pattern, boot), f"kunit.py ({arch})", LIMIT,
+    run(arguments(arch, build_dir, report, pattern, travel), f"kunit.py ({arch})", LIMIT,
         log=log, check=False, cwd=src, env=compiler_env())
     if not report.exists():
         raise Failure(f"kunit.py ({arch}) gave no report; {log} ends:\n{tail(log)}")

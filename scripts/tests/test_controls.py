@@ -46,6 +46,10 @@ class Batches(unittest.TestCase):
         more = {**ROWS, "three": controls.Control("mutate", "c", ["red.third"], ["green.race"])}
         self.assertEqual([["one", "two"], ["three"]], controls.batches(more))
 
+    def test_no_two_clocks(self):
+        more = {**ROWS, "three": controls.Control("mutate", "c", ["green.first"], [], "real")}
+        self.assertEqual([["one", "two"], ["three"]], controls.batches(more))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -15,10 +15,8 @@
 /* A number that no real transport uses */
 #define FAKE_XPRT_IDENT		0x66616b65
 
-/* Where many Calls are expected never to end, less saves time */
-static unsigned int patience = 8;
-module_param(patience, uint, 0444);
-MODULE_PARM_DESC(patience, "seconds after which a Call counts as one that never ends");
+/* Seconds after which a Call counts as one that never ends */
+#define FAKE_PATIENCE		8
 
 #define FAKE_PROGRAM		0x20667365
 #define FAKE_VERSION		1
@@ -347,7 +345,7 @@ int fake_server_call(struct fake_server *server, struct rpc_cred *cred,
 	task = rpc_run_task(&setup);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
-	if (wait_for_completion_timeout(&done, patience * HZ)) {
+	if (wait_for_completion_timeout(&done, FAKE_PATIENCE * HZ)) {
 		status = task->tk_status;
 	} else {
 		rpc_killall_tasks(server->clnt);
