@@ -32,7 +32,7 @@ FIELDS = (*(f"cli_{name}" for name in LINES), "cli_conceded", "cli_wait_max_us",
 def environment(cond):
     """Shell variables of a guest by name."""
     values = {knob: getattr(cond, field) for field, knob in KNOBS.items()}
-    words = [f"{knob}={'NY'[value] if isinstance(value, bool) else value}"
+    words = [f"{knob}={int(value)}"
              for knob, value in values.items() if value is not None]
     return {"CLIENT_MODULE": MODULE, "CLIENT_KNOBS": " ".join(words), "CLIENT_COUNTERS": COUNTERS,
             "THROTTLE_SWITCH": f"{SYSCTL}/{KNOBS['throttle']}",

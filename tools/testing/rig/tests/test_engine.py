@@ -137,10 +137,10 @@ class Environment(unittest.TestCase):
 
     def test_the_throttle_has_its_kernels_names(self):
         text = self.text(throttle=False, margin=4, giveup_ms=900)
-        self.assertIn("CLIENT_KNOBS='gss_seq_throttle=N gss_seq_margin=4 gss_seq_stall_ms=900'\n", text)
+        self.assertIn("CLIENT_KNOBS='gss_seq_throttle=0 gss_seq_margin=4 gss_seq_stall_ms=900'\n", text)
         self.assertIn("THROTTLE_SWITCH=/proc/sys/sunrpc/gss_seq_throttle\n", text)
         self.assertIn("CLIENT_KNOBS=''\n", self.text())
-        self.assertIn("CLIENT_KNOBS=gss_seq_throttle=Y\n", self.text(throttle=True))
+        self.assertIn("CLIENT_KNOBS=gss_seq_throttle=1\n", self.text(throttle=True))
 
     def test_the_faults_beside_it(self):
         text = self.text(lose=500, slow_every=5000, toggle_ms=500, signals_ms=300, gone=True)
